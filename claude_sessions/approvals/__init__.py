@@ -1,0 +1,1 @@
+"""Questions a session waits on: what is asked, how risky it is, who or what answers."""

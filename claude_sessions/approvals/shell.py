@@ -1,0 +1,426 @@
+"""Reads a shell command far enough to know which simple commands it would start.
+
+Two questions are asked of it, and each errs to its own safe side. "Is this one plain command?"
+(allow rules) is answered yes only if nothing else can be in the text. "What might run?" (deny
+rules, risk) names every command it sees, also inside `$(…)`, backticks, `<(…)`, subshells, groups,
+loops and here-documents. Text that only the shell will know stands in the words as `ANY` (a
+variable, a substitution) or `NAME` (a file-name pattern: no blanks). Whatever is not understood
+makes the script not `certain`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+ANY = "\ue000"
+NAME = "\ue001"
+
+DEPTH = 40  # nesting beyond this is nobody's honest command
+HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simple:
+    """One simple command: words with quotes removed, redirections and assignments apart."""
+
+    raw: str = ""
+    words: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    fed: str | None = None  # what a here-document or here-string puts on its standard input
+    piped: bool = False  # a pipe stands somewhere before it
+    inner: tuple[Simple, ...] = ()  # the commands of its substitutions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    commands: tuple[Simple, ...]
+    single: bool  # one simple command, no substitution, no redirection that writes, no comment
+    certain: bool
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> Script:
+    reader = _Reader(text.strip(" \t\n"))
+    reader.script()
+    commands = tuple(draft.freeze() for draft in reader.found)
+    single = reader.certain and not reader.compound and len(commands) == 1
+    return Script(
+        commands=commands,
+        single=single and bool(commands[0].words) and not commands[0].writes,
+        certain=reader.certain,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    start: int
+    words: list[str] = field(default_factory=list)
+    assignments: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    inner: list[_Draft] = field(default_factory=list)
+    fed: str | None = None
+    piped: bool = False
+    raw: str = ""
+
+    def freeze(self, *, deep: bool = True) -> Simple:
+        """`inner` is flat already; freezing it deeply would double with every level."""
+        return Simple(
+            raw=self.raw,
+            words=tuple(self.words),
+            assignments=tuple(self.assignments),
+            writes=tuple(self.writes),
+            reads=tuple(self.reads),
+            fed=self.fed,
+            piped=self.piped,
+            inner=tuple(draft.freeze(deep=False) for draft in self.inner) if deep else (),
+        )
+
+    @property
+    def empty(self) -> bool:
+        parts = (self.words, self.assignments, self.writes, self.reads, self.inner)
+        return not any(parts) and self.fed is None
+
+
+_OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;&|\n]")
+_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\()|&>>?)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
+_VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
+_CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
+_ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}]")
+_ANSI = re.compile(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.))", re.S
+)
+_ANSI_LETTERS = {
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b",
+    "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v",
+}  # fmt: skip
+_LEADING = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done"})
+_NO_COMMAND = frozenset({"for", "select", "foreach", "case"})
+
+
+class _Reader:
+    def __init__(self, text: str, depth: int = 0) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = depth
+        self.found: list[_Draft] = []
+        self.compound = "\n" in text  # also quoted: nobody means a pattern to span lines
+        self.certain = _ODD.search(text) is None
+        self.piped = False
+        self.pending: list[tuple[_Draft, str, bool, bool]] = []
+        self.cases: list[bool] = []  # open `case`s; whether each expects a pattern now
+
+    def script(self, closing: str = "") -> None:
+        """Commands up to `closing`, or to the end of the text."""
+        self.depth += 1
+        if self.depth > DEPTH:
+            self.certain, self.compound, self.at = False, True, len(self.text)
+        draft = _Draft(self.at)
+        outer, self.cases = self.cases, []
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == closing and not self._in_pattern:
+                break
+            draft = self._step(draft, char)
+        else:
+            self.certain = self.certain and not closing
+        self._finish(draft)
+        self.cases = outer
+        self.at += 1
+        self.depth -= 1
+        if self.pending:
+            self.certain = False
+
+    @property
+    def _in_pattern(self) -> bool:
+        return bool(self.cases) and self.cases[-1]
+
+    def _step(self, draft: _Draft, char: str) -> _Draft:
+        if char in " \t":
+            self.at += 1
+        elif char == "#":
+            self.compound = True
+            end = self.text.find("\n", self.at)
+            self.at = len(self.text) if end < 0 else end
+        elif self.text.startswith("\\\n", self.at):
+            self.at += 2
+        elif char in "()":
+            return self._group(draft, char)
+        elif redirection := _REDIRECTION.match(self.text, self.at):
+            self._redirect(draft, redirection)
+        elif operator := _OPERATOR.match(self.text, self.at):
+            return self._separate(draft, operator.group())
+        else:
+            return self._take_word(draft)
+        return draft
+
+    def _group(self, draft: _Draft, char: str) -> _Draft:
+        self.compound = True
+        self._finish(draft)
+        self.at += 1
+        if self._in_pattern:
+            self.cases[-1] = char == "("
+        elif char == "(":
+            self.script(")")
+        else:
+            self.certain = False
+        return _Draft(self.at)
+
+    def _separate(self, draft: _Draft, operator: str) -> _Draft:
+        self.compound = True
+        self._finish(draft)
+        self.at += len(operator)
+        if operator in ("|", "|&") and not self._in_pattern:
+            self.piped = True
+        if operator in (";;", ";&", ";;&") and self.cases:
+            self.cases[-1] = True
+        if operator == "\n":
+            self._here_documents()
+        return _Draft(self.at)
+
+    def _take_word(self, draft: _Draft) -> _Draft:
+        start = self.at
+        text = self._word(draft)
+        raw = self.text[start : self.at]
+        if raw in ("{", "}") or (raw == "in" and draft.words[:1] == ["case"]):
+            return self._split(draft, start)
+        if draft.words:
+            draft.words.append(text)
+        elif raw == "esac" and self.cases:
+            self.cases.pop()
+        elif raw in _LEADING:
+            self.compound = True
+        elif _ASSIGNMENT.match(raw):
+            draft.assignments.append(text)
+        elif raw != "!":
+            draft.words.append(text)
+        return draft
+
+    def _split(self, draft: _Draft, start: int) -> _Draft:
+        """A word that only separates: a brace of a group, the `in` of a `case`."""
+        self.compound = True
+        end, self.at = self.at, start
+        if draft.words[:1] == ["case"]:
+            self.certain = False
+            self.cases.append(True)
+        self._finish(draft)
+        self.at = end
+        return _Draft(self.at)
+
+    def _finish(self, draft: _Draft) -> None:
+        if self._in_pattern or (draft.words and draft.words[0] in _NO_COMMAND):
+            self.compound = True
+            draft.words.clear()
+        if draft.empty:
+            return
+        draft.raw = self.text[draft.start : self.at].strip()
+        draft.piped = self.piped
+        self.found.append(draft)
+
+    def _redirect(self, draft: _Draft, match: re.Match[str]) -> None:
+        operator = match.group(1)
+        self.at = match.end()
+        while self.text[self.at : self.at + 1] in (" ", "\t") or self.text.startswith(
+            "\\\n", self.at
+        ):
+            self.at += 2 if self.text[self.at] == "\\" else 1
+        start = self.at
+        target = self._word(draft)
+        raw = self.text[start : self.at]
+        if not raw:
+            self.certain = False
+        elif operator in ("<<", "<<-"):
+            self.compound = True
+            quoted = any(mark in raw for mark in "'\"\\")
+            self.pending.append((draft, target, operator == "<<-", quoted))
+        elif operator == "<<<":
+            draft.fed = target
+        elif operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", target):
+            pass
+        elif operator == "<":
+            draft.reads.append(target)
+        elif target not in HARMLESS_TARGETS:
+            draft.writes.append(target)
+
+    def _here_documents(self) -> None:
+        pending, self.pending = self.pending, []
+        for draft, delimiter, dedent, quoted in pending:
+            body: list[str] = []
+            while self.at < len(self.text):
+                end = self.text.find("\n", self.at)
+                end = len(self.text) if end < 0 else end
+                line = self.text[self.at : end]
+                self.at = min(end + 1, len(self.text))
+                line = line.lstrip("\t") if dedent else line
+                if line == delimiter:
+                    break
+                body.append(line)
+            else:
+                self.certain = False
+            draft.fed = "\n".join(body) if quoted else self._expanded("\n".join(body), draft)
+
+    def _expanded(self, body: str, draft: _Draft) -> str:
+        inside = _Reader(body, self.depth)
+        out: list[str] = []
+        inside._quoted(out, draft, closing="")
+        self._adopt(inside)
+        return "".join(out)
+
+    def _adopt(self, other: _Reader) -> None:
+        self.found.extend(other.found)
+        self.certain = self.certain and other.certain
+        self.compound = self.compound or other.compound
+
+    def _word(self, draft: _Draft) -> str:
+        out: list[str] = []
+        bracket = brace = comma = unknown = False
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char in "<>" and self.text[self.at + 1 : self.at + 2] == "(":
+                self.at += 2
+                self._nested(out, draft)
+                continue
+            if char in " \t\n;&|()<>":
+                break
+            if char in "\\'\"`$":
+                self._marked(char, out, draft)
+                continue
+            if char in "*?":
+                out.append(NAME)
+            elif char == "[" and (found := _CLASS.match(self.text, self.at)):
+                out.append(NAME)
+                self.at = found.end()
+                continue
+            else:
+                out.append(char)
+            bracket = bracket or char == "["
+            comma = comma or (brace and char in ",.")
+            brace = brace or char == "{"
+            unknown = unknown or (bracket and char == "]") or (comma and char == "}")
+            self.at += 1
+        return ANY if unknown else "".join(out)
+
+    def _marked(self, char: str, out: list[str], draft: _Draft) -> None:
+        """A character that quotes or expands, outside double quotes."""
+        if char == "\\":
+            following = self.text[self.at + 1 : self.at + 2]
+            self.certain = self.certain and bool(following)
+            out.append("" if following == "\n" else following)
+            self.at += 2
+        elif char == "'":
+            out.append(self._until_quote(self.at + 1))
+        elif char == '"':
+            self.at += 1
+            self._quoted(out, draft)
+        elif char == "`":
+            self._backticks(out, draft)
+        elif self.text.startswith("$'", self.at):
+            out.append(self._ansi())
+        elif self.text.startswith('$"', self.at):
+            self.at += 2
+            self._quoted(out, draft)
+        else:
+            self._dollar(out, draft)
+
+    def _until_quote(self, start: int) -> str:
+        end = self.text.find("'", start)
+        if end < 0:
+            self.certain, end = False, len(self.text)
+        self.at = end + 1
+        return self.text[start:end]
+
+    def _ansi(self) -> str:
+        match = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.S).match(self.text, self.at)
+        if not match:
+            self.certain = False
+            return self._until_quote(self.at + 2)
+        self.at = match.end()
+        decoded = _ANSI.sub(_decode, match.group(1))
+        if _ODD.search(decoded):
+            self.certain = False
+        return decoded
+
+    def _quoted(self, out: list[str], draft: _Draft, closing: str = '"') -> None:
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == closing:
+                self.at += 1
+                return
+            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
+                following = self.text[self.at + 1]
+                out.append("" if following == "\n" else following)
+                self.at += 2
+            elif char == "`":
+                self._backticks(out, draft)
+            elif char == "$":
+                self._dollar(out, draft)
+            else:
+                out.append(char)
+                self.at += 1
+        self.certain = self.certain and not closing
+
+    def _dollar(self, out: list[str], draft: _Draft) -> None:
+        if variable := _VARIABLE.match(self.text, self.at):
+            self.at = variable.end()
+            out.append(ANY)
+        elif self.text.startswith("$(", self.at):
+            self.at += 2
+            self._nested(out, draft)
+        elif self.text.startswith(("${", "$["), self.at):
+            self._parameter(out, draft)
+        else:
+            out.append("$")
+            self.at += 1
+
+    def _nested(self, out: list[str], draft: _Draft) -> None:
+        self.compound = True
+        if self.pending:
+            self.certain = False
+        known = len(self.found)
+        self.script(")")
+        draft.inner.extend(self.found[known:])
+        out.append(ANY)
+
+    def _parameter(self, out: list[str], draft: _Draft) -> None:
+        """`${…}` beyond a plain name can run commands (`${x@P}`, `${x:-$(y)}`): never certain."""
+        self.compound, self.certain = True, False
+        closing = "}" if self.text[self.at + 1] == "{" else "]"
+        self.depth += 1
+        self.at += 2
+        while self.at < len(self.text) and self.text[self.at] != closing:
+            if self.text[self.at] in '\\"`$' and self.depth < DEPTH:
+                self._marked(self.text[self.at], [], draft)
+            else:
+                self.at += 1
+        self.depth -= 1
+        self.at += 1
+        out.append(ANY)
+
+    def _backticks(self, out: list[str], draft: _Draft) -> None:
+        self.compound = True
+        match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.S).match(self.text, self.at)
+        if not match:
+            self.certain, self.at = False, len(self.text)
+            return
+        self.at = match.end()
+        inside = _Reader(re.sub(r"\\([`$\\\"])", r"\1", match.group(1)), self.depth)
+        inside.piped = self.piped
+        inside.script()
+        self._adopt(inside)
+        draft.inner.extend(inside.found)
+        out.append(ANY)
+
+
+def _decode(match: re.Match[str]) -> str:
+    *numbers, octal, letter = match.groups()
+    for digits in numbers:
+        if digits is not None:
+            return chr(min(int(digits, 16), 0x10FFFF))
+    if octal is not None:
+        return chr(int(octal, 8) & 0xFF)
+    return _ANSI_LETTERS.get(letter, letter)

@@ -1,0 +1,281 @@
+"""Commands: every request from outside, whatever the door.
+
+Each names the role it needs; `execute.py` checks it in one place and has one function a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from claude_sessions.channel import Action
+from claude_sessions.model import PermissionMode, Role, Scope, Verdict
+
+DEFAULT_RESUME_PROMPT = "Continue where you left off."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """`text` is for a chat, `data` for a program; both say the same."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    session: str | None = None
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "do that"  # completes "You may not …"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "start sessions"
+    prompt: str
+    name: str | None = None
+    directory: str | None = None
+    model: str | None = None
+    mode: PermissionMode | None = None
+    budget_usd: float | None = None
+    system_prompt: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    once: bool = False
+    foreground: bool = False
+    attachments: tuple[Mapping[str, Any], ...] = ()
+    origin: str | None = None  # the channel that hears of it; default: the caller's own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Respond(Command):
+    """Say something to a session. Busy: it is queued, unless it steers or interrupts."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "talk to sessions"
+    session: str
+    text: str
+    interrupt: bool = False
+    steer: bool = False
+    attachments: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdraw(Command):
+    """Take a queued message back; with `steer` or `interrupt`, say it now instead."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "talk to sessions"
+    session: str
+    message: str  # its id
+    interrupt: bool = False
+    steer: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "interrupt sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreground(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "watch sessions"
+    session: str
+    lines: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "watch sessions"
+    session: str | None = None  # None: all that this channel has in the foreground
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "end sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "read sessions"
+    session: str
+    lines: int = 50
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSessions(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "list sessions"
+    status: str = "all"
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see the figures"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see the figures"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "resume sessions"
+    session: str
+    prompt: str = DEFAULT_RESUME_PROMPT
+    fork: bool = False
+    name: str | None = None
+    model: str | None = None
+    mode: PermissionMode | None = None
+    budget_usd: float | None = None
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListResumable(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "list sessions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListApprovals(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see approvals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decide(Command):
+    """Allow or deny what a session waits on. `mode`: with a plan, what to go on in."""
+
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "decide"
+    approval: str
+    verdict: Verdict
+    scope: Scope = Scope.ONCE
+    reason: str = ""
+    input: Mapping[str, Any] | None = None
+    mode: PermissionMode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Command):
+    """One answer a question: an option's number or label, or words of one's own."""
+
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "answer questions"
+    approval: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetMode(Command):
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "change a session's mode"
+    session: str
+    mode: PermissionMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetModel(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "change a session's model"
+    session: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rename(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "rename sessions"
+    session: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRules(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see the rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRule(Command):
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "make rules"
+    verdict: Verdict
+    pattern: str
+    scope: Scope = Scope.PROJECT
+    session: str | None = None  # whose directory (project), or itself (session)
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeRule(Command):
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "revoke rules"
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust(Command):
+    """Let a directory's own hooks, MCP servers and CLAUDE.md take part."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "trust directories"
+    directory: str  # or a session's name: its directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untrust(Command):
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "trust directories"
+    directory: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTasks(Command):
+    """Background tasks of a session."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see tasks"
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopTask(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "stop tasks"
+    session: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Help(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "ask for help"
+    topic: str | None = None  # a command's name, as in `usage.COMMANDS`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk(Command):
+    """Plain text: to whoever this channel last brought forward; an open question is answered."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "talk to sessions"
+    text: str
+    attachments: tuple[Mapping[str, Any], ...] = ()

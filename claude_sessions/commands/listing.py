@@ -1,0 +1,138 @@
+"""How sessions stand, in a line or a few each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import PurePath
+
+from claude_sessions.approvals.visible import one_line
+from claude_sessions.commands.figures import (
+    ago,
+    clock,
+    count,
+    duration,
+    money,
+    ordinal,
+    since,
+    span,
+)
+from claude_sessions.model import Activity, Status
+from claude_sessions.state import SessionState
+
+ICONS: dict[Status, str] = {
+    Status.STARTING: "🟡",
+    Status.RUNNING: "🟢",
+    Status.ASLEEP: "💤",
+    Status.PARKED: "⏸",
+    Status.IN_TERMINAL: "💻",
+    Status.COMPLETED: "✅",
+    Status.FAILED: "❌",
+    Status.KILLED: "⛔",
+}
+NEEDS_YOU = "⚠️"
+LISTED = 40
+RESUMABLE = 15
+
+
+def icon(state: SessionState) -> str:
+    return NEEDS_YOU if state.pending else ICONS[state.status]
+
+
+def doing(state: SessionState, now: datetime) -> str:
+    """`working 0:42`, `waits for you 5 min`, `asleep 3 h`, `done 2 d ago`."""
+    if state.pending:
+        return f"waits for you {span(since(state.pending[0].at, now))}"
+    age = since(state.updated_at, now)
+    match state.status:
+        case Status.STARTING:
+            return f"starting {clock(since(state.run_started_at, now))}"
+        case Status.RUNNING if state.turn_started_at:
+            return f"working {clock(since(state.turn_started_at, now))}"
+        case Status.RUNNING:
+            return f"idle {span(age)}"
+        case Status.IN_TERMINAL:
+            return f"in a terminal {span(age)}"
+        case Status.ASLEEP | Status.PARKED:
+            return f"{state.status} {span(age)}"
+    word = "done" if state.status is Status.COMPLETED else state.status.value
+    return f"{word} {ago(state.run_ended_at or state.updated_at, now)}"
+
+
+def listing(states: Sequence[SessionState], now: datetime, *, full: bool = False) -> str:
+    """Who needs you comes first, then who works; what has ended comes last, the newest first."""
+    if not states:
+        return "No sessions. /new and a prompt starts one."
+    ordered = sorted(states, key=lambda s: (_rank(s), -s.updated_at.timestamp()))
+    shown = ordered[:LISTED]
+    lines = [_entry(s, now) for s in shown] if full else _rows(shown, now)
+    if len(ordered) > LISTED:
+        lines.append(f"… and {len(ordered) - LISTED} more")
+    return "\n".join([*lines, _summary(states)])
+
+
+def _rank(state: SessionState) -> int:
+    if state.pending:
+        return 0
+    if state.status.has_process:
+        return 1 if state.turn or state.status is Status.STARTING else 2
+    return 4 if state.status.ended else 3
+
+
+def _rows(states: Sequence[SessionState], now: datetime) -> list[str]:
+    cells = [(s.name, doing(s, now), folder(s)) for s in states]
+    names, deeds, folders = (max(map(len, column)) for column in zip(*cells, strict=True))
+    return [
+        f"{name:{names}}  {icon(state)} {deed:{deeds}}  {folder:{folders}}  {spent(state)}"
+        for state, (name, deed, folder) in zip(states, cells, strict=True)
+    ]
+
+
+def _entry(state: SessionState, now: datetime) -> str:
+    place = "foreground" if state.foreground else "background"
+    turns = "single" if state.spec.once else "multi-turn"
+    head = f"{icon(state)} {state.name} [{state.id}] ({duration(state.duration(now))})"
+    lines = [
+        f"{head} — {place}, {turns}",
+        f"   {doing(state, now)} · {spent(state)}",
+        f"   📁 {one_line(state.spec.directory, 100)}",
+        f'   📝 "{one_line(state.prompt, 80)}"',
+    ]
+    if state.claude_id:
+        lines.append(f"   🔗 {state.claude_id}")
+    if state.runs > 1:
+        lines.append(f"   ↩️ Resumed, {ordinal(state.runs)} run")
+    return "\n".join(lines)
+
+
+def _summary(states: Sequence[SessionState]) -> str:
+    working = sum(s.status.has_process and s.activity is Activity.WORKING for s in states)
+    waiting = sum(bool(s.pending) for s in states)
+    parts = [count(len(states), "session")]
+    if working:
+        parts.append(f"{working} working")
+    if waiting:
+        parts.append(f"{waiting} {'needs' if waiting == 1 else 'need'} you")
+    return " · ".join(parts)
+
+
+def resumable(states: Sequence[SessionState], now: datetime) -> str:
+    if not states:
+        return "There is nothing to resume."
+    newest = sorted(states, key=lambda s: s.updated_at, reverse=True)
+    lines = []
+    for state in newest[:RESUMABLE]:
+        facts = (doing(state, now), folder(state), spent(state))
+        lines.append(f"{icon(state)} {state.name} · {' · '.join(facts)}")
+        lines.append(f'   📝 "{one_line(state.prompt, 80)}"')
+    if len(newest) > RESUMABLE:
+        lines.append(f"… and {len(newest) - RESUMABLE} more")
+    return "\n".join([*lines, "/resume NAME goes on with one; --fork branches off."])
+
+
+def folder(state: SessionState) -> str:
+    return one_line(PurePath(state.spec.directory).name or state.spec.directory, 24)
+
+
+def spent(state: SessionState) -> str:
+    return f"{money(state.cost_usd)}{'+?' if state.cost_unknown else ''}"

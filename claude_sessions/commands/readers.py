@@ -1,0 +1,237 @@
+"""One function a command: from its line to the command it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from claude_sessions import commands as c
+from claude_sessions.commands import values
+from claude_sessions.commands.lexer import Line, shown
+from claude_sessions.commands.usage import NAMES
+from claude_sessions.model import PermissionMode, Scope, Status, Verdict
+
+Reader = Callable[[Line], c.Command]
+
+NAME = "The session's name"
+
+
+def _new(line: Line) -> c.Command:
+    prompt = line.text("The prompt")
+    return c.Launch(
+        prompt=prompt,
+        name=line.value("name"),
+        directory=line.value("dir"),
+        model=line.value("model"),
+        mode=values.mode(line),
+        budget_usd=values.budget(line),
+        system_prompt=line.value("system"),
+        allowed_tools=values.rules(line),
+        once=line.has("once"),
+        foreground=line.has("fg"),
+    )
+
+
+def _sessions(line: Line) -> c.Command:
+    word = line.optional_word()
+    line.end()
+    status = values.pick(line, word, ("all", *Status)) if word else "all"
+    return c.ListSessions(status=str(status), full=line.has("full"))
+
+
+def _say(line: Line) -> c.Command:
+    session, text = line.word(NAME), line.text("The message")
+    values.at_most_one(line, "interrupt", "steer")
+    return c.Respond(
+        session=session, text=text, interrupt=line.has("interrupt"), steer=line.has("steer")
+    )
+
+
+def _withdraw(line: Line) -> c.Command:
+    session, message = line.word(NAME), line.word("The message's id")
+    line.end()
+    values.at_most_one(line, "interrupt", "steer")
+    return c.Withdraw(
+        session=session, message=message, interrupt=line.has("interrupt"), steer=line.has("steer")
+    )
+
+
+def _fg(line: Line) -> c.Command:
+    session = line.word(NAME)
+    line.end()
+    return c.Foreground(session=session, lines=values.lines(line, 30))
+
+
+def _bg(line: Line) -> c.Command:
+    session = line.optional_word()
+    line.end()
+    return c.Background(session=session)
+
+
+def _output(line: Line) -> c.Command:
+    session = line.word(NAME)
+    line.end()
+    return c.Output(session=session, lines=values.lines(line, 50), full=line.has("full"))
+
+
+def _on_session(command: type[c.Kill] | type[c.Interrupt] | type[c.Cost]) -> Reader:
+    def read(line: Line) -> c.Command:
+        session = line.word(NAME)
+        line.end()
+        return command(session=session)
+
+    return read
+
+
+def _on_directory(command: type[c.Trust] | type[c.Untrust]) -> Reader:
+    def read(line: Line) -> c.Command:
+        directory = line.word("The directory")
+        line.end()
+        return command(directory=directory)
+
+    return read
+
+
+def _alone(command: c.Command) -> Reader:
+    def read(line: Line) -> c.Command:
+        line.end()
+        return command
+
+    return read
+
+
+def _resume(line: Line) -> c.Command:
+    session = line.optional_word()
+    prompt = line.optional_text()
+    if session is None and set(line.given) <= {"list"}:
+        return c.ListResumable()
+    if line.has("list"):
+        raise line.error("--list stands alone.")
+    if not session:
+        raise line.error(f"{NAME} is missing.")
+    return c.Resume(
+        session=session,
+        prompt=prompt or c.DEFAULT_RESUME_PROMPT,
+        fork=line.has("fork"),
+        name=line.value("name"),
+        model=line.value("model"),
+        mode=values.mode(line),
+        budget_usd=values.budget(line),
+        directory=line.value("dir"),
+    )
+
+
+def _allow(line: Line) -> c.Command:
+    approval = line.word("The approval's id")
+    line.end()
+    return c.Decide(
+        approval=approval,
+        verdict=Verdict.ALLOW,
+        scope=values.scope(line, Scope.ONCE),
+        input=values.edited_input(line),
+        mode=values.mode(line),
+    )
+
+
+def _deny(line: Line) -> c.Command:
+    approval = line.word("The approval's id")
+    return c.Decide(approval=approval, verdict=Verdict.DENY, reason=line.optional_text() or "")
+
+
+def _answer(line: Line) -> c.Command:
+    approval = line.word("The question's id")
+    return c.Answer(approval=approval, answers=(line.text("The answer"),))
+
+
+def _rules(line: Line) -> c.Command:
+    match line.optional_word():
+        case "add":
+            return _add_rule(line)
+        case "revoke":
+            command: c.Command = c.RevokeRule(rule=line.word("The rule's id"))
+        case None | "list":
+            command = c.ListRules()
+        case other:
+            raise line.error(f"/rules can add and revoke, not “{shown(other)}”.")
+    line.end()
+    if line.given:
+        raise line.error(f"--{next(iter(line.given))} goes with /rules add.")
+    return command
+
+
+def _add_rule(line: Line) -> c.Command:
+    verdict = values.pick(line, line.word("allow or deny"), Verdict)
+    pattern = line.word("The pattern", rule=True)
+    line.end()
+    values.at_most_one(line, "session", "dir")
+    scope = values.scope(line, Scope.SESSION if line.has("session") else Scope.PROJECT)
+    if scope is Scope.ONCE:
+        raise line.error("A rule lasts: its scope is session, project or user.")
+    return c.AddRule(
+        verdict=verdict,
+        pattern=pattern,
+        scope=scope,
+        session=line.value("session"),
+        directory=line.value("dir"),
+    )
+
+
+def _set_mode(line: Line) -> c.Command:
+    session, word = line.word(NAME), line.word("The mode")
+    line.end()
+    return c.SetMode(session=session, mode=values.pick(line, word, PermissionMode))
+
+
+def _set_model(line: Line) -> c.Command:
+    session, model = line.word(NAME), line.word("The model")
+    line.end()
+    return c.SetModel(session=session, model=None if model.lower() == "default" else model)
+
+
+def _rename(line: Line) -> c.Command:
+    session, name = line.word(NAME), line.word("The new name")
+    line.end()
+    return c.Rename(session=session, name=name)
+
+
+def _tasks(line: Line) -> c.Command:
+    first, second = line.optional_word(), line.optional_word()
+    if first != "stop" or second is None:  # a session may be called stop
+        if second:
+            raise line.error(f"“{shown(second)}” is too much here.")
+        return c.ListTasks(session=first)
+    task = line.word("The task's id")
+    line.end()
+    return c.StopTask(session=second, task=task)
+
+
+def _help(line: Line) -> c.Command:
+    word = line.optional_text()
+    return c.Help(topic=NAMES.get(word.strip().lstrip("/").lower()) if word else None)
+
+
+READERS: dict[str, Reader] = {
+    "new": _new,
+    "sessions": _sessions,
+    "say": _say,
+    "fg": _fg,
+    "bg": _bg,
+    "output": _output,
+    "interrupt": _on_session(c.Interrupt),
+    "kill": _on_session(c.Kill),
+    "resume": _resume,
+    "withdraw": _withdraw,
+    "approvals": _alone(c.ListApprovals()),
+    "allow": _allow,
+    "deny": _deny,
+    "answer": _answer,
+    "rules": _rules,
+    "mode": _set_mode,
+    "model": _set_model,
+    "rename": _rename,
+    "tasks": _tasks,
+    "cost": _on_session(c.Cost),
+    "stats": _alone(c.Stats()),
+    "trust": _on_directory(c.Trust),
+    "untrust": _on_directory(c.Untrust),
+    "help": _help,
+}

@@ -1,0 +1,193 @@
+"""What a chat is told, as plain text: short lines, the session's name first, one thing to do.
+
+Nothing here reads a clock or a log; what is shown comes in as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from claude_sessions.approvals.visible import one_line
+from claude_sessions.channel import Action
+from claude_sessions.commands.decisions import approvals, decided, rules, verdict_line
+from claude_sessions.commands.figures import ago, clock, count, duration, money, ordinal
+from claude_sessions.commands.listing import ICONS, doing, folder, icon, listing, resumable, spent
+from claude_sessions.commands.stats import Metrics, metrics_data, stats, tally
+from claude_sessions.commands.usage import COMMANDS, Usage
+from claude_sessions.model import PermissionMode, Status
+from claude_sessions.state import SessionState
+
+__all__ = [
+    "ICONS",
+    "Metrics",
+    "ago",
+    "approvals",
+    "clock",
+    "cost",
+    "decided",
+    "doing",
+    "duration",
+    "foreground",
+    "help_text",
+    "icon",
+    "killed",
+    "launched",
+    "listing",
+    "metrics_data",
+    "money",
+    "output",
+    "queued",
+    "responded",
+    "resumable",
+    "resumed",
+    "rules",
+    "stats",
+    "tally",
+    "tasks",
+    "verdict_line",
+]
+
+RULE = "─" * 60
+UNTRUSTED = "New directory: its own hooks, MCP servers and CLAUDE.md are off."
+
+
+def launched(
+    state: SessionState, *, warnings: Sequence[str] = (), prompt: str | None = None
+) -> tuple[str, tuple[Action, ...]]:
+    spec = state.spec
+    facts = [f"{icon(state)} {state.name}", folder(state), spec.model or "default model"]
+    if spec.budget_usd is not None:
+        facts.append(money(spec.budget_usd))
+    if spec.mode is not PermissionMode.DEFAULT:
+        facts.append(spec.mode.value)
+    if spec.once:
+        facts.append("single turn")
+    lines = [" · ".join(facts), one_line(state.prompt if prompt is None else prompt, 80)]
+    actions = [_action("Foreground", "fg", state), _action("Stop", "interrupt", state)]
+    if not spec.trusted:
+        lines.append(UNTRUSTED)
+        actions.append(_action("Trust this project", "trust", state))
+    lines += [*warnings, f"id {state.id}"]
+    return "\n".join(line for line in lines if line), tuple(actions)
+
+
+def resumed(state: SessionState, was: Status, prompt: str) -> str:
+    before = "" if was.has_process else f" (was {was.value.replace('_', ' ')})"
+    return f"▶️ {state.name} goes on{before} · {folder(state)}\n{one_line(prompt, 80)}"
+
+
+def killed(state: SessionState, *, already: bool) -> str:
+    if already:
+        head = f"{ICONS[state.status]} {state.name} had already ended: {state.status}."
+    else:
+        took = f"{duration(state.duration(state.updated_at))} · {spent(state)}"
+        head = f"⛔ {state.name} killed · {took}"
+    return f"{head}\n/resume {state.name} picks it up again."
+
+
+def responded(state: SessionState, text: str) -> str:
+    wakes = " (starting)" if state.status is Status.STARTING else ""
+    return f"↩️ {state.name}{wakes}: {one_line(text, 80)}"
+
+
+def queued(
+    state: SessionState, message_id: str, position: int, elapsed: float
+) -> tuple[str, tuple[Action, ...]]:
+    if state.pending:
+        busy = "It waits for a decision first: /approvals."
+    else:
+        busy = f"It is working, {clock(elapsed)} into a turn."
+    text = f"⏳ Queued for {state.name} ({ordinal(position)}). {busy}"
+    line = f"/withdraw {state.id} {message_id}"
+    return text, (
+        Action(label="Now, into this turn", line=f"{line} --steer"),
+        Action(label="Interrupt and say", line=f"{line} --interrupt"),
+        Action(label="Withdraw", line=line),
+    )
+
+
+def output(state: SessionState, lines: Sequence[str], now: datetime) -> str:
+    return "\n".join([_header(state, now), RULE, _blocks(lines)])
+
+
+def foreground(
+    state: SessionState, missed: Sequence[str], lines: Sequence[str], now: datetime
+) -> str:
+    """What was missed here; if nothing, the last that was said."""
+    body = _blocks(lines)
+    if missed:
+        body = f"📋 Catchup ({count(len(missed), 'missed output')}):\n{_blocks(missed)}"
+    return "\n".join([_header(state, now), RULE, body, RULE, _footer(state)])
+
+
+def _header(state: SessionState, now: datetime) -> str:
+    status = state.status.value.upper()
+    took = duration(state.duration(now))
+    return f"Session: {state.name} [{state.id}] | Status: {status} | Duration: {took}"
+
+
+def _blocks(lines: Sequence[str]) -> str:
+    return "\n\n".join(lines) or "(no output yet)"
+
+
+def _footer(state: SessionState) -> str:
+    if state.pending:
+        return f"{state.name} waits for a decision: /approvals."
+    if state.status.ended:
+        return f"{state.name} has ended. /resume {state.name} goes on with it."
+    if state.status is Status.ASLEEP:
+        return f"{state.name} is asleep; what you type wakes it. /bg leaves."
+    return f"What you type goes to {state.name}. /bg leaves."
+
+
+def cost(state: SessionState) -> str:
+    of = f" of {money(state.spec.budget_usd)}" if state.spec.budget_usd is not None else ""
+    facts = [f"{state.name}: {money(state.cost_usd)}{of}", count(state.turns, "turn")]
+    if state.runs > 1:
+        facts.append(f"this run {money(state.run_cost_usd)}")
+    if (share := state.context_share) is not None:
+        facts.append(f"context {share:.0%}".replace("%", " %"))
+    text = " · ".join(facts)
+    if state.cost_unknown:
+        text += "\nA turn was cut off: what it cost is unknown and not in the sum."
+    return text
+
+
+def tasks(states: Sequence[SessionState]) -> tuple[str, tuple[Action, ...]]:
+    busy = [state for state in states if state.tasks]
+    lines: list[str] = []
+    actions: list[Action] = []
+    for state in busy:
+        lines.append(state.name)
+        for task in state.tasks:
+            kind = f" ({one_line(task.kind, 30)})" if task.kind else ""
+            lines.append(f"   {task.id}  {one_line(task.description, 80)}{kind}")
+            stop = f"/tasks stop {state.id} {task.id}"
+            actions.append(Action(label=f"Stop {task.id}", line=stop))
+    return "\n".join(lines) or "Nothing runs in the background.", tuple(actions)
+
+
+def help_text(topic: str | None = None) -> str:
+    if topic in COMMANDS:
+        return _help_on(COMMANDS[topic])
+    lines = [f"/{name}: {usage.help}" for name, usage in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Plain text goes to the session you watch; //compact gives it Claude's own /compact.",
+            *lines,
+            "/help COMMAND says more.",
+        ]
+    )
+
+
+def _help_on(usage: Usage) -> str:
+    lines = [usage.help.capitalize(), f"Usage: {usage.line}", f"Example: {usage.example}"]
+    if usage.aliases:
+        lines.append(f"Also: {', '.join('/' + alias for alias in usage.aliases)}")
+    return "\n".join(lines)
+
+
+def _action(label: str, command: str, state: SessionState) -> Action:
+    """By id: a button may be pressed long after the name has gone to another session."""
+    return Action(label=label, line=f"/{command} {state.id}")

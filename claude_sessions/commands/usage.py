@@ -1,0 +1,160 @@
+"""What can be typed: the one table from which the parser, `/help` and a bot's menu are made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    line: str
+    help: str  # completes "/name: …", one line
+    example: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """The flags this command takes are those its usage line shows."""
+        return frozenset(re.findall(r"--([a-z]+)", self.line))
+
+
+COMMANDS: dict[str, Usage] = {
+    "new": Usage(
+        line="/new [--name NAME] [--dir DIR] [--model MODEL] [--mode MODE] [--budget USD] [--once]"
+        " [--fg] [--system TEXT] [--allow RULES] PROMPT",
+        help="start a session",
+        example="/new --name fix-auth --dir web Users are logged out after refresh",
+        aliases=("claude",),
+    ),
+    "sessions": Usage(
+        line="/sessions [all|running|asleep|completed|failed|killed] [--full]",
+        help="list the sessions",
+        example="/sessions running --full",
+        aliases=("ls", "claude_sessions"),
+    ),
+    "say": Usage(
+        line="/say [--interrupt|--steer] NAME MESSAGE",
+        help="say something to a session, or one of Claude's own commands: /say NAME /compact",
+        example="/say --steer fix-auth also add tests",
+        aliases=("claude_respond",),
+    ),
+    "fg": Usage(
+        line="/fg NAME [--lines N]",
+        help="watch a session here; what you type goes to it",
+        example="/fg fix-auth --lines 10",
+        aliases=("claude_fg",),
+    ),
+    "bg": Usage(
+        line="/bg [NAME]",
+        help="stop watching one session, or all",
+        example="/bg fix-auth",
+        aliases=("claude_bg",),
+    ),
+    "output": Usage(
+        line="/output NAME [--lines N] [--full]",
+        help="read what a session said last",
+        example="/output fix-auth --lines 5",
+    ),
+    "interrupt": Usage(
+        line="/interrupt NAME",
+        help="stop what a session is doing; it stays",
+        example="/interrupt fix-auth",
+        aliases=("stop",),
+    ),
+    "kill": Usage(
+        line="/kill NAME",
+        help="end a session; it can be resumed",
+        example="/kill fix-auth",
+        aliases=("claude_kill",),
+    ),
+    "resume": Usage(
+        line="/resume --list | /resume [--fork] [--name NAME] [--dir DIR] [--model MODEL]"
+        " [--mode MODE] [--budget USD] NAME [PROMPT]",
+        help="go on with a session that has ended",
+        example="/resume --fork fix-auth try the other way",
+        aliases=("claude_resume",),
+    ),
+    "withdraw": Usage(
+        line="/withdraw NAME MESSAGE [--steer|--interrupt]",
+        help="take a queued message back, or say it now",
+        example="/withdraw fix-auth m1a2b3c4",
+    ),
+    "approvals": Usage(
+        line="/approvals",
+        help="what waits for a decision",
+        example="/approvals",
+    ),
+    "allow": Usage(
+        line="/allow ID [--scope once|session|project|user] [--mode MODE] [--input JSON]",
+        help="allow what a session asks",
+        example='/allow a1b2c3d4 --scope session --input {"command": "npm test"}',
+    ),
+    "deny": Usage(
+        line="/deny ID [REASON]",
+        help="deny it, and tell Claude why",
+        example="/deny a1b2c3d4 use the staging server",
+    ),
+    "answer": Usage(
+        line="/answer ID ANSWER [; ANSWER …]",
+        help="answer a question: a number, an option, or your own words",
+        example="/answer a1b2c3d4 httpOnly cookie",
+    ),
+    "rules": Usage(
+        line="/rules | /rules add allow|deny PATTERN [--scope session|project|user]"
+        " [--session NAME] [--dir DIR] | /rules revoke ID",
+        help="what is allowed or denied without asking",
+        example="/rules add allow Bash(npm run *) --scope project --dir web",
+    ),
+    "mode": Usage(
+        line="/mode NAME default|acceptEdits|plan|bypassPermissions|dontAsk|auto",
+        help="change how a session asks for permission",
+        example="/mode fix-auth plan",
+    ),
+    "model": Usage(
+        line="/model NAME MODEL|default",
+        help="change a session's model",
+        example="/model fix-auth opus",
+    ),
+    "rename": Usage(
+        line="/rename NAME NEW-NAME",
+        help="give a session another name",
+        example="/rename fix-auth login",
+    ),
+    "tasks": Usage(
+        line="/tasks [NAME] | /tasks stop NAME TASK",
+        help="what runs in the background of a session",
+        example="/tasks stop fix-auth b1",
+    ),
+    "cost": Usage(
+        line="/cost NAME",
+        help="what a session has cost",
+        example="/cost fix-auth",
+    ),
+    "stats": Usage(
+        line="/stats",
+        help="figures over all sessions",
+        example="/stats",
+        aliases=("claude_stats",),
+    ),
+    "trust": Usage(
+        line="/trust DIR|NAME",
+        help="let a directory's own hooks, MCP servers and CLAUDE.md take part",
+        example="/trust ~/web",
+    ),
+    "untrust": Usage(
+        line="/untrust DIR|NAME",
+        help="take that back",
+        example="/untrust ~/web",
+    ),
+    "help": Usage(
+        line="/help [COMMAND]",
+        help="this list, or one command in full",
+        example="/help new",
+        aliases=("start",),
+    ),
+}
+
+NAMES: dict[str, str] = {
+    alias: name for name, usage in COMMANDS.items() for alias in (name, *usage.aliases)
+}

@@ -1,0 +1,176 @@
+"""The composition root: everything is made and wired here, from the far end of the data path.
+
+Log, router, sessions, doors; so a stop closes the doors first and delivers what is left last.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from claude_sessions.approvals.desk import ApprovalDesk
+from claude_sessions.approvals.rulebook import RuleBook, TrustBook
+from claude_sessions.clock import Clock, SystemClock
+from claude_sessions.commands import Reply
+from claude_sessions.commands.chat import parse
+from claude_sessions.commands.execute import Commands, Defaults
+from claude_sessions.commands.workdirs import Workdirs
+from claude_sessions.config import runner_id
+from claude_sessions.engines.claude import ClaudeEngine
+from claude_sessions.errors import Conflict
+from claude_sessions.eventlog import EventLog
+from claude_sessions.model import Role
+from claude_sessions.people import Caller
+from claude_sessions.router import NotificationRouter
+from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.manager import SessionManager
+from claude_sessions.sessions.session import Rhythm
+from claude_sessions.settings import SessionSettings, Settings
+from claude_sessions.storage.documents import Documents
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """What the doors need."""
+
+    settings: Settings
+    log: EventLog
+    book: SessionBook
+    manager: SessionManager
+    commands: Commands
+    router: NotificationRouter
+
+    async def hear(self, text: str, caller: Caller) -> Reply:
+        """A line of chat, from whatever door."""
+        return await self.commands.execute(parse(text), caller)
+
+    def local_caller(self, door: str, channel: str | None) -> Caller:
+        """Whoever sits at this machine's own account is its owner."""
+        admins = [person.name for person in self.settings.people if person.role is Role.ADMIN]
+        name = admins[0] if admins else "owner"
+        return Caller(name=name, role=Role.ADMIN, door=door, channel=channel)
+
+
+@asynccontextmanager
+async def open_daemon(
+    settings: Settings,
+    home: Path,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock | None = None,
+) -> AsyncIterator[Daemon]:
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(only_one(home))
+        events = await stack.enter_async_context(
+            EventLog(
+                home / "log.db",
+                runner=settings.runner.id or runner_id(home),
+                clock=clock.now,
+            )
+        )
+        documents = Documents(home / "documents.json")
+        book = SessionBook(events, output_blocks=settings.sessions.output_blocks)
+        rules = RuleBook(documents, events, clock)
+        trust = TrustBook(documents, events, clock)
+        desk = ApprovalDesk(
+            log=events,
+            rules=rules,
+            clock=clock,
+            timeout_seconds=settings.approvals.timeout_seconds or 0,
+        )
+        router = await stack.enter_async_context(
+            NotificationRouter(log=events, states=book.state, clock=clock)
+        )
+        manager = await stack.enter_async_context(
+            SessionManager(
+                log=events,
+                book=book,
+                engine=engine_of(settings.sessions, environ),
+                desk=desk,
+                clock=clock,
+                rhythm=rhythm_of(settings.sessions),
+                max_sessions=settings.sessions.max_sessions,
+                trusted=trust.covers,
+            )
+        )
+        commands = Commands(
+            manager=manager,
+            book=book,
+            desk=desk,
+            rules=rules,
+            trust=trust,
+            log=events,
+            workdirs=Workdirs(settings.sessions.default_workdir, settings.sessions.roots),
+            defaults=Defaults(
+                model=settings.sessions.default_model,
+                mode=settings.sessions.permission_mode,
+                budget_usd=settings.sessions.default_budget_usd,
+            ),
+            clock=clock,
+        )
+        yield Daemon(
+            settings=settings,
+            log=events,
+            book=book,
+            manager=manager,
+            commands=commands,
+            router=router,
+        )
+
+
+def engine_of(settings: SessionSettings, environ: Mapping[str, str]) -> ClaudeEngine:
+    return ClaudeEngine(
+        env=settings.environment(environ),
+        setting_sources=settings.setting_sources,
+        cli_path=str(settings.cli_path) if settings.cli_path else None,
+    )
+
+
+def rhythm_of(settings: SessionSettings) -> Rhythm:
+    minutes = settings.idle_timeout_minutes
+    return Rhythm(
+        idle_seconds=minutes * 60 if minutes is not None else None,
+        idle_kills=settings.idle_action == "kill",
+        safety_net_seconds=settings.safety_net_seconds,
+    )
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """One daemon a home. The lock dies with its holder, so none is ever stale."""
+    with (home / "lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            holder = lock.read().strip() or "another process"
+            raise Conflict(
+                f"claude-sessions already runs on {home} ({holder}). "
+                "Stop it first, or choose another home with --home."
+            ) from error
+        lock.truncate(0)
+        lock.write(f"pid {os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+def tell_systemd(word: str) -> None:
+    """`READY=1`, `STOPPING=1`; nothing without systemd."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as door:
+        door.connect(address)
+        door.sendall(word.encode())

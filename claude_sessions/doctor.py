@@ -1,0 +1,231 @@
+"""Whether everything that sessions need is there; for what is not, what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from claude_sessions.settings import Settings
+
+MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what engines/ expects of the stream
+PORTS = {"gateway": 42069}
+PATIENCE = 15.0  # seconds for one question to the CLI; it answers in a quarter of one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""  # empty when all is well
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a program printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class NoAnswer(Exception):
+    """The program could not be run, or took too long."""
+
+
+async def examine(
+    settings: Settings,
+    home: Path,
+    config_source: Path | None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    ports: Mapping[str, int] = PORTS,
+    patience: float = PATIENCE,
+) -> list[Finding]:
+    """Look at everything; nothing is changed, and no finding keeps the others from being made."""
+    daemon = os.environ if environ is None else environ
+    return [
+        await examine_cli(settings, daemon, patience),
+        await examine_login(settings, daemon, patience),
+        examine_configuration(config_source),
+        *map(examine_directory, settings.sessions.roots),
+        examine_home(home),
+        *(examine_port(name, port) for name, port in ports.items()),
+        examine_program("tmux", "tmux", daemon),
+        examine_program("setpriv", "util-linux", daemon),
+    ]
+
+
+def find_cli(settings: Settings) -> Path | None:
+    """The configured program, else the one that the SDK's wheel ships, else the one on the PATH."""
+    if settings.sessions.cli_path:
+        return settings.sessions.cli_path
+    sdk = importlib.util.find_spec("claude_agent_sdk")  # does not import it: that takes a while
+    bundled = Path(sdk.origin or "").parent / "_bundled" / "claude" if sdk else None
+    if bundled and bundled.is_file():
+        return bundled
+    found = shutil.which("claude")
+    return Path(found) if found else None
+
+
+async def examine_cli(settings: Settings, daemon: Mapping[str, str], patience: float) -> Finding:
+    cli = find_cli(settings)
+    if not cli:
+        return _bad("claude", "not found", "Reinstall claude-sessions: its SDK ships the program.")
+    try:
+        answer = await _ask(cli, "--version", settings=settings, daemon=daemon, patience=patience)
+    except NoAnswer as error:
+        return _bad("claude", str(error), _choose_cli(settings))
+    version = read_version(answer.out)
+    if answer.code or not version:
+        return _bad("claude", f"{cli} does not say its version", _choose_cli(settings))
+    detail = f"{'.'.join(map(str, version))} at {cli}"
+    if version < MINIMUM_CLI:
+        wanted = ".".join(map(str, MINIMUM_CLI))
+        return _bad("claude", f"{detail} is older than {wanted}", _choose_cli(settings))
+    return _good("claude", detail)
+
+
+async def examine_login(settings: Settings, daemon: Mapping[str, str], patience: float) -> Finding:
+    """Asked with the environment that sessions would get: that is where a login goes missing."""
+    cli = find_cli(settings)
+    if not cli:
+        return _bad("login", "nobody to ask", "First let claude be found.")
+    try:
+        answer = await _ask(
+            cli, "auth", "status", settings=settings, daemon=daemon, patience=patience
+        )
+    except NoAnswer as error:
+        return _bad("login", str(error), "First let claude be found.")
+    try:
+        status = json.loads(answer.out)
+        logged_in, method = status["loggedIn"] is True, status.get("authMethod")
+    except (ValueError, TypeError, LookupError, AttributeError):
+        said = " ".join((answer.err or answer.out).split())[:200] or "nothing"
+        return _bad("login", f"claude auth status said {said}", f"Try: {cli} auth status")
+    if not logged_in:
+        remedy = (
+            f"Run: {cli} auth login; or set ANTHROPIC_API_KEY and keep it in sessions.pass_env."
+        )
+        return _bad("login", "Claude is not logged in", remedy)
+    return _good("login", f"by {status.get('apiKeySource') or method}")
+
+
+def examine_configuration(source: Path | None) -> Finding:
+    """Only a sound one gets here; a problem has been told before."""
+    return _good("configuration", str(source) if source else "none, the defaults hold")
+
+
+def examine_directory(directory: Path) -> Finding:
+    if not directory.is_dir():
+        remedy = "Create it, or correct sessions.workdirs and sessions.default_workdir."
+        return _bad("sessions run below", f"{directory} is no directory", remedy)
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        remedy = f"Let this user write there, or leave it if sessions only read: ls -ld {directory}"
+        return _bad("sessions run below", f"{directory} cannot be written", remedy)
+    return _good("sessions run below", str(directory))
+
+
+def examine_home(home: Path) -> Finding:
+    if not home.exists():
+        return _examine_future_home(home)
+    try:
+        with tempfile.NamedTemporaryFile(dir=home):
+            pass
+    except OSError as error:
+        remedy = "Give this user the directory, or choose another with --home."
+        return _bad("home", f"{home} cannot be written ({error.strerror})", remedy)
+    if home.stat().st_mode & 0o077:
+        return _bad("home", f"others can look into {home}", f"Run: chmod 700 {home}")
+    return _good("home", str(home))
+
+
+def _examine_future_home(home: Path) -> Finding:
+    above = next(parent for parent in home.parents if parent.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+        remedy = "Give this user that directory, or choose another with --home."
+        return _bad("home", f"{home} cannot be made, {above} being closed", remedy)
+    return _good("home", f"{home}, made at the first start")
+
+
+def examine_port(name: str, port: int) -> Finding:
+    label = f"port {port} ({name})"
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a server would
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            remedy = (
+                f"If it is not claude-sessions itself, stop what holds it: ss -ltnp sport = :{port}"
+            )
+            return _bad(label, f"not free ({error.strerror})", remedy)
+    return _good(label, "free")
+
+
+def examine_program(program: str, package: str, daemon: Mapping[str, str]) -> Finding:
+    found = shutil.which(program, path=daemon.get("PATH", os.defpath))
+    if not found:
+        return _bad(program, "not found", f"Install it: sudo apt-get install {package}")
+    return _good(program, found)
+
+
+def read_version(text: str) -> tuple[int, int, int] | None:
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def _good(name: str, detail: str) -> Finding:
+    return Finding(name=name, ok=True, detail=detail)
+
+
+def _bad(name: str, detail: str, remedy: str) -> Finding:
+    return Finding(name=name, ok=False, detail=detail, remedy=remedy)
+
+
+def _choose_cli(settings: Settings) -> str:
+    if settings.sessions.cli_path:
+        return "Correct sessions.cli_path, or remove it to use the one that comes with the SDK."
+    return "Reinstall claude-sessions: its SDK ships the program."
+
+
+async def _ask(
+    cli: Path, *arguments: str, settings: Settings, daemon: Mapping[str, str], patience: float
+) -> Answer:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            cli,
+            *arguments,
+            env=settings.sessions.environment(daemon),
+            cwd="/",  # a project's own settings must have no say
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise NoAnswer(f"{cli} cannot be run ({error})") from error
+    try:
+        async with asyncio.timeout(patience):
+            out, err = await process.communicate()
+    except TimeoutError as error:
+        raise NoAnswer(f"{cli} {' '.join(arguments)} took more than {patience:g} s") from error
+    finally:
+        with suppress(ProcessLookupError):  # also what it may have left behind
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return Answer(
+        code=process.returncode or 0,
+        out=out.decode(errors="replace"),
+        err=err.decode(errors="replace"),
+    )

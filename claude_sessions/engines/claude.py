@@ -1,0 +1,293 @@
+"""Claude through the Agent SDK and the CLI its wheel ships."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import structlog
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    ClaudeSDKError,
+    CLINotFoundError,
+    PermissionResultAllow,
+    PermissionResultDeny,
+    PermissionUpdate,
+    ToolPermissionContext,
+)
+
+from claude_sessions import engines as g
+from claude_sessions.engines.translate import Translator
+from claude_sessions.engines.transport import CliTransport, Frame
+from claude_sessions.errors import EngineError, LoginExpired
+from claude_sessions.model import PermissionMode, SessionSpec
+
+log = structlog.get_logger()
+
+INTERRUPT_SECONDS = 2.0
+START_SECONDS = 60.0
+EVENTS_HELD = 50_000  # what a turn may produce while nobody can take it (the disk is full)
+LOGIN_REMEDY = (
+    "Claude is not logged in. Run `claude` once in a terminal and log in, then try again."
+)
+
+
+class ClaudeEngine:
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        setting_sources: Sequence[str],
+        cli_path: str | None = None,
+        parallel_starts: int = 3,
+    ) -> None:
+        self._env = {
+            **env,
+            "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
+            "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1",
+        }
+        self._setting_sources = tuple(setting_sources)
+        self._cli_path = cli_path
+        # A start costs half a second of CPU: many at once only make each other late.
+        self._starts = asyncio.Semaphore(parallel_starts)
+
+    async def open(
+        self,
+        spec: SessionSpec,
+        *,
+        ask: g.Asker,
+        claude_id: str,
+        resume: str | None = None,
+        fork: bool = False,
+        budget_usd: float | None = None,
+    ) -> ClaudeConversation:
+        options = self._options(spec, claude_id, resume, fork, budget_usd)
+        conversation = ClaudeConversation(options, env=self._env, ask=ask)
+        async with self._starts:
+            await conversation.connect()
+        return conversation
+
+    def _options(
+        self,
+        spec: SessionSpec,
+        claude_id: str,
+        resume: str | None,
+        fork: bool,
+        budget_usd: float | None,
+    ) -> ClaudeAgentOptions:
+        extra: dict[str, str | None] = {}
+        if spec.mode is PermissionMode.BYPASS:
+            extra["allow-dangerously-skip-permissions"] = None
+        prompt: Any = {"type": "preset", "preset": "claude_code"}
+        if spec.system_prompt:
+            prompt["append"] = spec.system_prompt
+        return ClaudeAgentOptions(
+            cwd=spec.directory,
+            cli_path=self._cli_path,
+            model=spec.model,
+            permission_mode=cli_mode(spec.mode).value,
+            max_budget_usd=budget_usd,
+            system_prompt=prompt,
+            include_partial_messages=True,
+            # A project nobody has trusted could run its own hooks and MCP servers unasked.
+            setting_sources=list(self._setting_sources) if spec.trusted else ["user"],  # type: ignore[arg-type]
+            resume=resume,
+            fork_session=fork,
+            session_id=claude_id if fork or not resume else None,
+            extra_args=extra,
+        )
+
+
+def cli_mode(mode: PermissionMode) -> PermissionMode:
+    """`dontAsk` is judged by our own rules, so the CLI must ask us."""
+    return PermissionMode.DEFAULT if mode is PermissionMode.DONT_ASK else mode
+
+
+class ClaudeConversation:
+    """One process, read for as long as it lives."""
+
+    def __init__(
+        self, options: ClaudeAgentOptions, *, env: Mapping[str, str], ask: g.Asker
+    ) -> None:
+        self._ask = ask
+        self._events: asyncio.Queue[g.EngineEvent | None] = asyncio.Queue()
+        self._translator = Translator()
+        self._last_error = ""
+        self._working = False
+        self._closing: asyncio.Task[None] | None = None
+        self._transport = CliTransport(
+            options,
+            env=env,
+            on_frame=self._on_frame,
+            on_answer=lambda tool_use: self._put(g.AnswerGiven(tool_use_id=tool_use)),
+            on_withdrawn=lambda tool_use: self._put(g.AskWithdrawn(tool_use_id=tool_use)),
+            on_end=lambda: self._events.put_nowait(None),
+        )
+        options.can_use_tool = self._can_use_tool
+        self._client = ClaudeSDKClient(options, transport=self._transport)
+        self.version: str | None = None
+        self.commands: tuple[str, ...] = ()
+
+    @property
+    def pid(self) -> int | None:
+        return self._transport.pid
+
+    async def connect(self) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._client.connect()
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            raise self._start_failure(error) from error
+        info = await self._client.get_server_info() or {}
+        self.version = info.get("claude_code_version")
+        self.commands = tuple(command["name"] for command in info.get("commands") or ())
+
+    def _start_failure(self, error: BaseException) -> EngineError:
+        said = self._last_error or "\n".join(list(self._transport.stderr)[-5:])
+        if isinstance(error, TimeoutError):
+            return EngineError(f"Claude did not start within {START_SECONDS:.0f} s. {said}".strip())
+        if isinstance(error, NotADirectoryError):
+            return EngineError(f"Claude could not be started: {error}.")
+        if isinstance(error, CLINotFoundError | OSError):
+            return EngineError(
+                f"Claude's program cannot be run ({error}). "
+                "Set [sessions] cli_path, or reinstall claude-agent-sdk, which ships it."
+            )
+        if "log in" in said or "/login" in said:
+            return LoginExpired(LOGIN_REMEDY)
+        code = self._transport.returncode
+        text = said or str(error)
+        return EngineError(f"Claude could not be started (exit code {code}): {text}")
+
+    def _on_frame(self, frame: Frame) -> None:
+        if frame.get("type") == "result":
+            self._working = False
+            if frame.get("is_error"):
+                self._last_error = "; ".join(map(str, frame.get("errors") or ())) or str(
+                    frame.get("result") or ""
+                )
+        for event in self._translator.feed(frame):
+            if isinstance(event, g.TurnBegan):
+                self._working = True
+            self._put(event)
+
+    def _put(self, event: g.EngineEvent) -> None:
+        if self._events.qsize() > EVENTS_HELD:
+            if isinstance(event, g.TextDelta | g.Heartbeat | g.ToolProgressed):
+                return
+            if self._closing is None:
+                log.error("engine.overrun", pid=self.pid, held=self._events.qsize())
+                self._closing = asyncio.create_task(self._close(), name="engine.close")
+        self._events.put_nowait(event)
+
+    async def _can_use_tool(
+        self, tool_name: str, given: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResultAllow | PermissionResultDeny:
+        answer = await self._ask(
+            g.Ask(
+                tool_use_id=context.tool_use_id or str(uuid.uuid4()),
+                tool_name=tool_name,
+                input=given,
+                suggestions=tuple(s.to_dict() for s in context.suggestions),
+                description=context.description or "",
+                reason=context.decision_reason or "",
+                agent_id=context.agent_id,
+            )
+        )
+        if not answer.allow:
+            return PermissionResultDeny(message=answer.message or "Refused.")
+        updates = None
+        if answer.set_mode is not None:
+            mode = PermissionUpdate(
+                type="setMode", mode=answer.set_mode.value, destination="session"
+            )
+            updates = [mode]
+        return PermissionResultAllow(
+            updated_input=answer.input if answer.input is not None else given,
+            updated_permissions=updates,
+        )
+
+    async def __aiter__(self) -> AsyncIterator[g.EngineEvent]:
+        while (event := await self._events.get()) is not None:
+            yield event
+        if self._closing is None:
+            raise self._death()
+
+    def _death(self) -> EngineError:
+        code = self._transport.returncode
+        said = " ".join(list(self._transport.stderr)[-3:])
+        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        return EngineError(f"Claude's process ended unexpectedly ({how}). {said}".strip())
+
+    async def send(self, message: g.Message) -> None:
+        self._working = True
+        frame: dict[str, Any] = {
+            "type": "user",
+            "uuid": message.id,
+            "message": {"role": "user", "content": content_of(message)},
+            "parent_tool_use_id": None,
+            "priority": "next" if message.steer else "later",
+        }
+
+        async def one() -> AsyncIterator[dict[str, Any]]:
+            yield frame
+
+        with _as_engine_error():
+            await self._client.query(one())
+
+    async def interrupt(self) -> None:
+        with _as_engine_error():
+            await self._client.interrupt()
+
+    async def set_mode(self, mode: PermissionMode) -> None:
+        with _as_engine_error():
+            await self._client.set_permission_mode(cli_mode(mode).value)
+
+    async def set_model(self, model: str | None) -> None:
+        with _as_engine_error():
+            await self._client.set_model(model)
+
+    async def stop_task(self, task_id: str) -> None:
+        with _as_engine_error():
+            await self._client.stop_task(task_id)
+
+    async def close(self) -> None:
+        """Runs in a task of its own: a second cancellation must not leak the process."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="engine.close")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if self._working and self._transport.is_ready():
+            # Mid-turn the CLI would work on for seconds after its input closed.
+            with contextlib.suppress(EngineError, TimeoutError):
+                async with asyncio.timeout(INTERRUPT_SECONDS):
+                    await self.interrupt()
+        await self._client.disconnect()
+        await self._transport.close()  # when connect failed the SDK may not have come that far
+
+
+@contextlib.contextmanager
+def _as_engine_error() -> Any:
+    """The SDK raises bare `Exception` for a control request that failed."""
+    try:
+        yield
+    except (ClaudeSDKError, OSError) as error:
+        raise EngineError(str(error)) from error
+    except Exception as error:
+        if type(error) is Exception:
+            raise EngineError(str(error)) from error
+        raise
+
+
+def content_of(message: g.Message) -> str | list[dict[str, Any]]:
+    if not message.attachments:
+        return message.text
+    return [{"type": "text", "text": message.text}, *(dict(a) for a in message.attachments)]

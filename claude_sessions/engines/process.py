@@ -1,0 +1,89 @@
+"""Starting and ending Claude's process and everything below it.
+
+Each process gets an environment made from nothing, a session of its own (a Ctrl-C in the daemon's
+terminal must not reach it) and dies with the daemon. Tools start sessions of their own, so killing
+the group is not enough: descendants are walked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+
+import psutil
+
+LINE_LIMIT = 64 << 20  # one frame may carry a large file or image
+GRACE_SECONDS = 1.5  # after stdin closed: the CLI writes its transcript and goes
+TERM_SECONDS = 2.5  # after TERM: it ends its tools
+KILL_SECONDS = 5.0
+
+_SETPRIV = shutil.which("setpriv")
+
+
+async def spawn(command: Sequence[str], *, directory: str, env: Mapping[str, str]) -> Process:
+    if not os.access(command[0], os.X_OK):
+        raise FileNotFoundError(f"{command[0]} is missing or not executable")
+    if not os.access(directory, os.X_OK):
+        raise NotADirectoryError(f"{directory} is gone, or cannot be entered")
+    # pdeathsig is bound to the thread that forks: the event loop must stay in the main thread.
+    guard = (_SETPRIV, "--pdeathsig", "TERM", "--") if _SETPRIV else ()
+    return await asyncio.create_subprocess_exec(
+        *guard,
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=directory,
+        env=dict(env),
+        start_new_session=True,
+        limit=LINE_LIMIT,
+    )
+
+
+async def end(process: Process) -> None:
+    """Close, TERM, KILL, each with a deadline; then whatever its tools left behind."""
+    below = await asyncio.to_thread(descendants, process.pid)
+    if process.stdin is not None:
+        process.stdin.close()
+    if not await _gone_within(process, GRACE_SECONDS):
+        below |= await asyncio.to_thread(descendants, process.pid)
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        if not await _gone_within(process, TERM_SECONDS):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await _gone_within(process, KILL_SECONDS)
+    if below:
+        await asyncio.to_thread(sweep, below)
+
+
+async def _gone_within(process: Process, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await process.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def descendants(pid: int) -> set[psutil.Process]:
+    try:
+        return set(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return set()
+
+
+def sweep(processes: set[psutil.Process]) -> None:
+    """TERM, then KILL what is left. psutil compares start times: a reused pid is never hit."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+    _, alive = psutil.wait_procs(processes, timeout=1.0)
+    for process in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(alive, timeout=1.0)

@@ -1,0 +1,61 @@
+"""What can go wrong, in words for people. Each door maps this tree once.
+
+SessionsError
+├── ConfigError          the configuration is wrong: all problems, one a line
+├── BadRequest           the command itself makes no sense
+│   └── UsageError       a chat line that could not be read; carries the usage line
+├── NotFound             no such session, approval, rule, task
+├── Conflict             it cannot be done now (name taken, already decided, pool full)
+├── Forbidden            the caller's role, or the directory, does not allow it
+├── EngineError          Claude could not be started, or died
+│   └── LoginExpired     Claude has no valid login
+└── StorageFull          the disk is full: new work is refused
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class SessionsError(Exception):
+    """Its text is a sentence that says what happened and what to do."""
+
+
+class ConfigError(SessionsError):
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class BadRequest(SessionsError):
+    pass
+
+
+class UsageError(BadRequest):
+    def __init__(self, message: str, usage: str = "") -> None:
+        self.usage = usage
+        super().__init__(f"{message}\nUsage: {usage}" if usage else message)
+
+
+class NotFound(SessionsError):
+    pass
+
+
+class Conflict(SessionsError):
+    pass
+
+
+class Forbidden(SessionsError):
+    pass
+
+
+class EngineError(SessionsError):
+    pass
+
+
+class LoginExpired(EngineError):
+    pass
+
+
+class StorageFull(SessionsError):
+    pass

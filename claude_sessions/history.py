@@ -1,0 +1,67 @@
+"""Looking things up in the log's file, without blocking the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+from claude_sessions.errors import NotFound
+from claude_sessions.events import Event
+from claude_sessions.model import Status
+from claude_sessions.state import SessionState, fold
+from claude_sessions.storage.index import SessionRow
+from claude_sessions.storage.sqlite import Store
+
+PAGE = 512
+
+
+class History:
+    """The file may already hold events that live readers are about to be given."""
+
+    store: Store  # the same questions without `await`: for one cheap row
+
+    async def events(
+        self,
+        session: str | None = None,
+        *,
+        after: int = 0,
+        upto: int | None = None,
+        limit: int = PAGE,
+    ) -> list[Event]:
+        return await asyncio.to_thread(
+            self.store.events, after=after, upto=upto, session=session, limit=limit
+        )
+
+    async def tail_of(self, session: str, type_: str, n: int) -> list[Event]:
+        """The last `n` events of one type, oldest first."""
+        return await asyncio.to_thread(self.store.tail_of, session, type_, n)
+
+    async def endings(self) -> list[Event]:
+        """Every run that has ended."""
+        return await asyncio.to_thread(self.store.endings)
+
+    async def session_row(self, ref: str) -> SessionRow | None:
+        """By id, else by name in any case, else by a Claude id it has had."""
+        return await asyncio.to_thread(self.store.session_row, ref)
+
+    async def session_rows(
+        self, *, statuses: Collection[Status] | None = None, limit: int = -1
+    ) -> list[SessionRow]:
+        """The one touched last comes first."""
+        return await asyncio.to_thread(self.store.session_rows, statuses=statuses, limit=limit)
+
+    async def state_at(self, session: str, seq: int | None = None) -> SessionState:
+        """The session as it was right after the event `seq`; None: after its last."""
+        state = await asyncio.to_thread(self._fold, session, seq)
+        if state is None:
+            raise NotFound(f"There is no session {session!r} at that place in the log.")
+        return state
+
+    def _fold(self, session: str, upto: int | None) -> SessionState | None:
+        state: SessionState | None = None
+        after = 0
+        while page := self.store.events(after=after, limit=PAGE, session=session, upto=upto):
+            for event in page:
+                state = fold(state, event)
+            after = page[-1].seq
+        return state

@@ -1,0 +1,281 @@
+"""From events to notifications: who hears what, and when.
+
+The router follows the log from now on. A channel that has a session in the foreground hears all of
+it; the channel a session came from hears, in the background, only what may need a person. Words
+stream; everything else is told once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import structlog
+
+from claude_sessions import cards
+from claude_sessions import events as e
+from claude_sessions.channel import Channel, ChannelClosed, Kind, Notification
+from claude_sessions.clock import Clock
+from claude_sessions.eventlog import EventLog
+from claude_sessions.feed import Feed, Item, OpenBlocks
+from claude_sessions.outlet import Outlet
+from claude_sessions.state import SessionState, fold
+from claude_sessions.watch import Watch
+
+logger = structlog.get_logger(__name__)
+
+
+class NotificationRouter:
+    """Open it with `async with`, after the log. Leaving delivers what is on the way, in bounds.
+
+    `states` gives the live state of a session; it is asked once for each session that the router
+    has not seen from its beginning.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: EventLog,
+        states: Callable[[str], SessionState | None],
+        clock: Clock,
+        throttle_seconds: float = 0.5,
+        long_running_minutes: float = 10,
+        close_seconds: float = 5.0,
+    ) -> None:
+        self._log = log
+        self._states = states
+        self._clock = clock
+        self._throttle_seconds = throttle_seconds
+        self._long_running_seconds = long_running_minutes * 60
+        self._close_seconds = close_seconds
+        self._outlets: dict[str, Outlet] = {}
+        self._deliveries: dict[str, asyncio.Task[None]] = {}
+        self._reminders: dict[str, asyncio.Task[None]] = {}
+        self._watches: dict[str, Watch] = {}
+        self._open = OpenBlocks()
+
+    async def __aenter__(self) -> Self:
+        self._group = await asyncio.TaskGroup().__aenter__()
+        self._feed = await self._log.follow(signals=True).__aenter__()
+        self._reader = self._spawn(self._read(self._feed), "router")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._feed.finish()
+        await asyncio.wait([self._reader], timeout=self._close_seconds)
+        self._feed.close()
+        for session in list(self._reminders):
+            self._calm(session)
+        for outlet in self._outlets.values():
+            outlet.finish()
+        if self._deliveries:
+            _, late = await asyncio.wait(self._deliveries.values(), timeout=self._close_seconds)
+            for task in late:
+                logger.warning("channel.undelivered", task=task.get_name())
+                task.cancel()
+        await self._group.__aexit__(kind, error, trace)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        return self._group.create_task(work, name=name)
+
+    # --- channels
+
+    def attach(self, channel: Channel, *, after: int | None = None) -> None:
+        """It hears of events after the place `after`; None: from now on.
+
+        A place in the past adds nothing yet: a channel that must miss nothing reads the log itself.
+        """
+        if channel.id in self._outlets:
+            raise ValueError(f"{channel.id} is attached already")
+        outlet = Outlet(
+            channel,
+            after=self._log.head if after is None else after,
+            clock=self._clock,
+            throttle_seconds=self._throttle_seconds,
+            spawn=self._spawn,
+        )
+        self._outlets[channel.id] = outlet
+        self._deliveries[channel.id] = self._spawn(self._serve(outlet), f"channel:{channel.id}")
+
+    async def detach(self, channel_id: str) -> None:
+        """Nothing more is sent to it once this returns."""
+        task = self._deliveries.get(channel_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _serve(self, outlet: Outlet) -> None:
+        channel_id = outlet.channel.id
+        try:
+            await outlet.run()
+        except ChannelClosed:
+            logger.info("channel.closed", channel=channel_id)
+        finally:
+            del self._outlets[channel_id], self._deliveries[channel_id]
+
+    # --- reading
+
+    async def _read(self, feed: Feed) -> None:
+        async for item in feed:
+            try:
+                self._take(item)
+            except Exception:
+                # What one session's facts do to us costs that session's news, nobody else's.
+                logger.exception("router.failed", session=item.session)
+                self._forget(item.session)
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case e.StorageTrouble():
+                notice = Notification(kind=Kind.NOTICE, session=None, name="", text=item.message)
+                for outlet in self._outlets.values():
+                    outlet.tell(notice)
+            case e.AssistantDelta():
+                self._open.take(item)
+                if (watch := self._watch(item.session)) is not None:
+                    for outlet in self._front(watch):
+                        self._stream(outlet, watch, item.block)
+            case e.Event(session=str(session)):
+                if (watch := self._watch(session, item)) is not None:
+                    self._hear(watch, item)
+                self._open.take(item)
+
+    def _watch(self, session: str, event: e.Event | None = None) -> Watch | None:
+        watch = self._watches.get(session)
+        if watch is None:
+            born = event is not None and isinstance(event.payload, e.SessionCreated)
+            state = fold(None, event) if event and born else self._states(session)
+            if state is not None:
+                watch = self._watches[session] = Watch(state)
+        return watch
+
+    def _forget(self, session: str | None) -> None:
+        watch = self._watches.pop(session or "", None)
+        if watch is not None:
+            self._calm(watch.state.id)
+            for outlet in self._outlets.values():
+                outlet.leave(watch.state.id)
+                for approval_id in watch.cards:
+                    outlet.forget_card(approval_id)
+
+    # --- who hears what
+
+    def _front(self, watch: Watch, event: e.Event | None = None) -> Iterator[Outlet]:
+        """Those that had the session in the foreground when the event happened."""
+        for channel, since in watch.state.foreground.items():
+            outlet = self._outlets.get(channel)
+            if outlet is not None and (event is None or max(since, outlet.after) < event.seq):
+                yield outlet
+
+    def _back(self, watch: Watch, event: e.Event | None = None) -> Iterator[Outlet]:
+        """The channel it came from, when that one is not watching."""
+        origin = watch.state.origin or ""
+        outlet = self._outlets.get(origin)
+        if outlet is not None and origin not in watch.state.foreground:
+            if event is None or outlet.after < event.seq:
+                yield outlet
+
+    def _hear(self, watch: Watch, event: e.Event) -> None:
+        news = watch.take(event)
+        self._follow_words(watch, event)
+        self._follow_cards(watch, event)
+        if news.front is not None:
+            for outlet in self._front(watch, event):
+                outlet.tell(news.front)
+        if news.back is not None:
+            for outlet in self._back(watch, event):
+                outlet.tell(news.back)
+        match event.payload:
+            case e.TurnStarted():
+                self._remind_later(watch)
+            case e.TurnCompleted() | e.TurnInterrupted() | e.SessionAsleep():
+                self._calm(watch.state.id)
+            case e.SessionEnded():
+                self._forget(watch.state.id)
+
+    # --- words that stream
+
+    def _follow_words(self, watch: Watch, event: e.Event) -> None:
+        session = watch.state.id
+        match event.payload:
+            case e.AssistantMessage(parent_tool_use_id=None, text=text, block=block):
+                for outlet in self._front(watch, event):
+                    outlet.finish_stream((session, block or event.id), watch.stream(), text)
+            case e.Foregrounded(channel=channel) if channel in self._outlets:
+                for delta in self._open.deltas(session):
+                    if isinstance(delta, e.AssistantDelta):
+                        self._stream(self._outlets[channel], watch, delta.block)
+            case e.Backgrounded(channel=channel) if channel in self._outlets:
+                self._outlets[channel].leave(session)
+            case e.TurnCompleted() | e.TurnInterrupted() | e.SessionAsleep() | e.SessionEnded():
+                for outlet in self._outlets.values():
+                    outlet.leave(session)
+
+    def _stream(self, outlet: Outlet, watch: Watch, block: str) -> None:
+        session = watch.state.id
+        outlet.stream((session, block), watch.stream(), lambda: self._text(session, block))
+
+    def _text(self, session: str, block: str) -> str:
+        return next((d.text for d in self._open.deltas(session) if d.block == block), "")
+
+    # --- cards
+
+    def _follow_cards(self, watch: Watch, event: e.Event) -> None:
+        match event.payload:
+            case e.ApprovalRequested() | e.InputRequested() as asked:
+                card = watch.cards[asked.approval_id] = cards.asked(watch.state, asked)
+                for outlet in (*self._front(watch, event), *self._back(watch, event)):
+                    outlet.show(asked.approval_id, card)
+            case e.Foregrounded(channel=channel) if channel in self._outlets:
+                for approval_id, card in watch.open_cards().items():
+                    if not self._outlets[channel].has_card(approval_id):
+                        self._outlets[channel].show(approval_id, card)
+            case e.ApprovalResolved() | e.InputReceived() as answer:
+                self._edit_card(watch, answer.approval_id, cards.decided(answer, event.at))
+                if answer.decision == cards.CANCELLED:
+                    self._drop_card(watch, answer.approval_id)
+            case e.ApprovalDelivered(approval_id=approval_id):
+                self._edit_card(watch, approval_id, cards.GIVEN)
+                self._drop_card(watch, approval_id)
+
+    def _edit_card(self, watch: Watch, approval_id: str, said: str) -> None:
+        if approval_id not in watch.cards:
+            return  # a rule or the mode decided; nobody was asked
+        card = watch.cards[approval_id] = cards.with_outcome(watch.cards[approval_id], said)
+        for outlet in self._outlets.values():
+            if outlet.has_card(approval_id):
+                outlet.show(approval_id, card)
+
+    def _drop_card(self, watch: Watch, approval_id: str) -> None:
+        watch.cards.pop(approval_id, None)
+        for outlet in self._outlets.values():
+            outlet.forget_card(approval_id)
+
+    # --- turns that take long
+
+    def _remind_later(self, watch: Watch) -> None:
+        self._calm(watch.state.id)
+        task = self._spawn(self._remind(watch), f"reminder:{watch.state.id}")
+        self._reminders[watch.state.id] = task
+
+    async def _remind(self, watch: Watch) -> None:
+        waited = 0.0
+        while True:
+            await self._clock.sleep(self._long_running_seconds)
+            waited += self._long_running_seconds
+            outlets = list(self._back(watch))
+            reminder = watch.remind(waited) if outlets else None
+            if reminder is not None:
+                for outlet in outlets:
+                    outlet.tell(reminder)
+
+    def _calm(self, session: str) -> None:
+        if (task := self._reminders.pop(session, None)) is not None:
+            task.cancel()

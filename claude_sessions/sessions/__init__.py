@@ -1,0 +1,1 @@
+"""The pool: sessions, their queues, their clocks."""

@@ -1,0 +1,82 @@
+"""What is known of each session: its state and its last words, always as the log has them.
+
+The book watches the log, so whoever appended an event, the state has it by the time the append
+returns. States of sessions that nobody has touched since the start are read when asked for.
+"""
+
+from __future__ import annotations
+
+from claude_sessions import events as e
+from claude_sessions.errors import NotFound
+from claude_sessions.eventlog import EventLog
+from claude_sessions.sessions.output import OutputBuffer
+from claude_sessions.state import SessionState, fold
+
+
+class SessionBook:
+    def __init__(self, log: EventLog, *, output_blocks: int) -> None:
+        self._log = log
+        self._output_blocks = output_blocks
+        self._states: dict[str, SessionState] = {}
+        self._outputs: dict[str, OutputBuffer] = {}
+        self._loading: dict[str, int] = {}  # session being read → last event seen meanwhile
+        log.observe(self._see)
+
+    def _see(self, event: e.Event) -> None:
+        if event.session is None:
+            return
+        state = self._states.get(event.session)
+        if state is None and not isinstance(event.payload, e.SessionCreated):
+            if event.session in self._loading:
+                self._loading[event.session] = event.seq
+            return  # not loaded; the log has it
+        if state is not None and event.seq <= state.last_seq:
+            return  # already in, from a load that came between the commit and this
+        self._states[event.session] = fold(state, event)
+        match event.payload:
+            case e.SessionCreated():
+                self._outputs[event.session] = OutputBuffer(self._output_blocks)
+            case e.AssistantMessage(parent_tool_use_id=None, text=text):
+                self._outputs[event.session].add(text)
+
+    def state(self, session_id: str) -> SessionState | None:
+        return self._states.get(session_id)
+
+    def known(self) -> list[SessionState]:
+        return list(self._states.values())
+
+    def output(self, session_id: str) -> OutputBuffer:
+        return self._outputs[session_id]
+
+    async def find(self, ref: str) -> SessionState:
+        """By id, then name, then any of its Claude ids."""
+        for state in self._states.values():
+            if ref == state.id:
+                return state
+        row = await self._log.session_row(ref)
+        if row is None:
+            raise NotFound(f'Session "{ref}" not found. /sessions lists those there are.')
+        return await self.load(row.id)
+
+    async def load(self, session_id: str) -> SessionState:
+        while (state := self._states.get(session_id)) is None:
+            self._loading[session_id] = 0
+            read = await self._log.state_at(session_id)
+            last = await self._log.tail_of(session_id, e.AssistantMessage.TYPE, self._output_blocks)
+            if self._loading.pop(session_id, 0) <= read.last_seq:
+                self._adopt(read, last)
+        return state
+
+    def _adopt(self, state: SessionState, last: list[e.Event]) -> None:
+        if state.id in self._states:
+            return  # somebody else loaded it meanwhile
+        blocks = [
+            event.payload.text
+            for event in last
+            if isinstance(event.payload, e.AssistantMessage)
+            and event.payload.parent_tool_use_id is None
+            and event.seq <= state.last_seq
+        ]
+        self._states[state.id] = state
+        self._outputs[state.id] = OutputBuffer(self._output_blocks)
+        self._outputs[state.id].fill(blocks, state.blocks)

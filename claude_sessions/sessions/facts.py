@@ -1,0 +1,112 @@
+"""From what the engine says to what the log keeps. Pure."""
+
+from __future__ import annotations
+
+from claude_sessions import engines as g
+from claude_sessions import events as e
+
+
+def facts_of(event: g.EngineEvent) -> list[e.Payload]:
+    match event:
+        case g.Text(text=""):
+            return []
+        case g.Text(thinking=True):
+            thought = e.AssistantThought(
+                text=event.text, block=event.block, parent_tool_use_id=event.parent
+            )
+            return [thought]
+        case g.Text():
+            return [_message(event)]
+        case g.ToolCall():
+            return [
+                e.ToolRequested(
+                    tool_name=event.name,
+                    tool_use_id=event.id,
+                    input=event.input,
+                    parent_tool_use_id=event.parent,
+                )
+            ]
+        case g.ToolResult():
+            return [
+                e.ToolOutput(
+                    tool_use_id=event.id,
+                    content=event.content,
+                    is_error=event.is_error,
+                    parent_tool_use_id=event.parent,
+                )
+            ]
+        case _:
+            return _occurrence(event)
+
+
+def _message(event: g.Text) -> e.AssistantMessage:
+    return e.AssistantMessage(
+        text=event.text,
+        block=event.block,
+        model=event.model,
+        input_tokens=event.input_tokens,
+        output_tokens=event.output_tokens,
+        parent_tool_use_id=event.parent,
+    )
+
+
+def _occurrence(event: g.EngineEvent) -> list[e.Payload]:
+    match event:
+        case g.TaskBegan():
+            return [
+                e.TaskStarted(
+                    task_id=event.id,
+                    description=event.description,
+                    kind=event.kind,
+                    tool_use_id=event.tool_use_id,
+                )
+            ]
+        case g.TaskOver():
+            return [e.TaskEnded(task_id=event.id, status=event.status, summary=event.summary)]
+        case g.Compacting():
+            return [e.ContextCompacting()]
+        case g.Compacted():
+            return [
+                e.ContextCompacted(
+                    trigger=event.trigger,
+                    pre_tokens=event.pre_tokens,
+                    post_tokens=event.post_tokens,
+                )
+            ]
+        case g.Limited():
+            limit = e.LimitReached(kind="usage", message=event.message, resets_at=event.resets_at)
+            return [limit]
+        case g.Notice():
+            return [e.Noticed(code=event.code, message=event.message)]
+    return []
+
+
+def completed(result: g.ToolResult, seconds: float) -> e.ToolCompleted:
+    return e.ToolCompleted(tool_use_id=result.id, duration_ms=round(seconds * 1000))
+
+
+def completion(over: g.TurnOver, duration_ms: int) -> e.TurnCompleted:
+    return e.TurnCompleted(
+        reason=over.reason,
+        is_error=over.is_error,
+        error=over.error,
+        usage=over.usage,
+        model_usage=over.model_usage,
+        cost_usd=over.cost_usd,
+        duration_ms=duration_ms,
+        context_tokens=over.context_tokens,
+        context_window=over.context_window,
+    )
+
+
+def signal_of(event: g.TextDelta | g.ToolProgressed, session: str, turn: str | None) -> e.Signal:
+    if isinstance(event, g.ToolProgressed):
+        return e.ToolProgress(
+            session=session,
+            turn=turn,
+            tool_use_id=event.id,
+            tool_name=event.name,
+            elapsed_seconds=event.elapsed_seconds,
+        )
+    kind = e.ThinkingDelta if event.thinking else e.AssistantDelta
+    return kind(session=session, turn=turn, block=event.block, offset=event.offset, text=event.text)

@@ -1,0 +1,438 @@
+"""The pool of sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import structlog
+
+from claude_sessions import engines as g
+from claude_sessions import events as e
+from claude_sessions.approvals.desk import ApprovalDesk
+from claude_sessions.clock import Clock
+from claude_sessions.errors import BadRequest, Conflict
+from claude_sessions.eventlog import EventLog
+from claude_sessions.model import (
+    NAME,
+    Activity,
+    PermissionMode,
+    Reason,
+    SessionSpec,
+    Status,
+    name_from,
+    new_id,
+)
+from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.mailbox import Gone
+from claude_sessions.sessions.session import Opening, Rhythm, Session
+from claude_sessions.sessions.stream import not_offered, slash_of
+from claude_sessions.state import SessionState
+
+log = structlog.get_logger()
+
+STOP_SECONDS = 9.0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What became of a message."""
+
+    message_id: str
+    queued: int  # its place in the queue, from 1; 0: it is being worked on
+    state: SessionState
+
+
+def project_id(directory: str) -> str:
+    return hashlib.sha256(directory.encode()).hexdigest()[:16]
+
+
+class SessionManager:
+    """Open it with `async with`: leaving puts every session to sleep within a deadline."""
+
+    def __init__(
+        self,
+        *,
+        log: EventLog,
+        book: SessionBook,
+        engine: g.Engine,
+        desk: ApprovalDesk,
+        clock: Clock,
+        rhythm: Rhythm,
+        max_sessions: int,
+        trusted: Callable[[str], bool],
+    ) -> None:
+        self._log = log
+        self._book = book
+        self._engine = engine
+        self._desk = desk
+        self._clock = clock
+        self._rhythm = rhythm
+        self._max_sessions = max_sessions
+        self._trusted = trusted
+        self._live: dict[str, Session] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._admission = asyncio.Lock()
+        self._stopping = False
+
+    async def __aenter__(self) -> SessionManager:
+        await self._name_the_abandoned()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Turns are interrupted, sessions fall asleep; whoever does not within the time is cut."""
+        self._stopping = True
+        sessions = list(self._live.values())
+        stops = [asyncio.ensure_future(self._rest(session)) for session in sessions]
+        if stops:
+            late = (await asyncio.wait(stops, timeout=STOP_SECONDS))[1]
+            for stop in late:
+                stop.cancel()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            log.warning("pool.cut", sessions=len(tasks))
+            await asyncio.wait(tasks)
+
+    async def _rest(self, session: Session) -> None:
+        task = self._tasks.get(session.id)
+        with contextlib.suppress(Gone):
+            await session.sleep(Reason.SHUTDOWN)
+        if task is not None:
+            await asyncio.wait([task])
+
+    async def _name_the_abandoned(self) -> None:
+        """What the log says was running, and is not: its daemon died."""
+        for row in await self._log.session_rows(statuses=(Status.STARTING, Status.RUNNING)):
+            state = await self._book.load(row.id)
+            facts: list[e.Payload] = []
+            if state.turn is not None:
+                facts.append(e.TurnInterrupted(reason=Reason.ABANDONED))
+            facts.append(
+                e.SessionEnded(
+                    status=Status.FAILED,
+                    reason=Reason.ABANDONED,
+                    message="claude-sessions stopped without warning while it ran.",
+                    cost_usd=state.run_cost_usd,
+                    cost_unknown=state.turn is not None,
+                )
+            )
+            await self._log.append(*(self._draft(state, fact) for fact in facts))
+            log.warning("session.abandoned", session=state.id, name=state.name)
+
+    # --- looking
+
+    def live(self) -> list[SessionState]:
+        return [session.state for session in self._live.values()]
+
+    def working(self) -> list[SessionState]:
+        """Those that hold a process for a turn; one that waits for a person does not count."""
+        return [s for s in self.live() if s.activity is Activity.WORKING]
+
+    def slash_commands(self, session_id: str) -> tuple[str, ...]:
+        session = self._live.get(session_id)
+        return session.slash_commands if session else ()
+
+    # --- launching
+
+    async def launch(
+        self,
+        spec: SessionSpec,
+        prompt: str,
+        *,
+        name: str | None = None,
+        origin: str | None = None,
+        caller: str | None = None,
+        attachments: tuple[Mapping[str, Any], ...] = (),
+        foreground: str | None = None,
+        fork_of: SessionState | None = None,
+    ) -> SessionState:
+        if name is not None and not NAME.fullmatch(name):
+            raise BadRequest(
+                f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
+                "(48 at most, a letter or digit first)."
+            )
+        async with self._admission:
+            await self._make_room()
+            session_id, run = new_id(), new_id()
+            born = e.SessionCreated(
+                project_id=project_id(spec.directory),
+                name=await self._free_name(name or name_from(prompt)),
+                directory=spec.directory,
+                model=spec.model,
+                permission_mode=spec.mode,
+                budget_usd=spec.budget_usd,
+                system_prompt=spec.system_prompt,
+                allowed_tools=spec.allowed_tools,
+                once=spec.once,
+                trusted=spec.trusted,
+                prompt=prompt,
+                origin=origin,
+            )
+            facts: list[e.Payload] = [born]
+            if fork_of is not None:
+                facts.append(e.SessionForked(from_session_id=fork_of.id, from_seq=fork_of.last_seq))
+            facts.append(_message(prompt, attachments))
+            if foreground is not None:
+                facts.append(e.Foregrounded(channel=foreground))
+            await self._log.append(
+                *(
+                    e.Draft(
+                        payload=fact,
+                        session=session_id,
+                        project=born.project_id,
+                        run=run,
+                        caller=caller,
+                    )
+                    for fact in facts
+                )
+            )
+            source = fork_of.claude_id if fork_of is not None else None
+            self._start(session_id, Opening(resume=source, fork=source is not None))
+        return self._state(session_id)
+
+    async def resume(
+        self,
+        state: SessionState,
+        prompt: str,
+        *,
+        caller: str | None = None,
+        model: str | None = None,
+        mode: PermissionMode | None = None,
+    ) -> Heard:
+        """A new run of a session that has ended; one that lives is just spoken to."""
+        if not state.status.ended:
+            return await self.say(state, prompt, caller=caller)
+        async with self._admission:
+            await self._make_room()
+            state = self._state(state.id)
+            message = _message(prompt, ())
+            facts: list[e.Payload] = [e.SessionResumed(claude_session_id=state.claude_id)]
+            if model is not None and model != state.spec.model:
+                facts.append(e.ModelChanged(model=model))
+            if mode is not None and mode != state.spec.mode:
+                facts.append(e.ModeChanged(permission_mode=mode))
+            facts.append(message)
+            again = replace(state, run=new_id())
+            await self._log.append(*(self._draft(again, fact, caller) for fact in facts))
+            self._start(state.id, Opening(resume=state.claude_id))
+        return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))
+
+    async def _make_room(self) -> None:
+        """At the cap the least recently used idle session gives its process back."""
+        if self._stopping:
+            raise Conflict("claude-sessions is stopping.")
+        while True:
+            counted = [s for s in self.live() if s.activity is not Activity.WAITING]
+            if len(counted) < self._max_sessions:
+                return
+            idle = [s for s in counted if _may_rest(s)]
+            if not idle:
+                names = ", ".join(s.name for s in counted)
+                raise Conflict(
+                    f"Max sessions reached ({self._max_sessions}): {names} are at work. "
+                    "Kill a session first, or wait for one to finish."
+                )
+            oldest = min(idle, key=lambda s: s.updated_at)
+            await self._rest_for_room(oldest)
+
+    async def _rest_for_room(self, state: SessionState) -> None:
+        session = self._live.get(state.id)
+        if session is not None:
+            task = self._tasks[state.id]
+            with contextlib.suppress(Gone):
+                await session.sleep(Reason.POOL)
+            await asyncio.wait([task])
+
+    async def _free_name(self, wanted: str) -> str:
+        name, n = wanted, 1
+        while await self._log.session_row(name) is not None:
+            n += 1
+            name = f"{wanted[:44]}-{n}"
+        return name
+
+    def _start(self, session_id: str, opening: Opening) -> None:
+        session = Session(
+            session_id,
+            book=self._book,
+            log=self._log,
+            engine=self._engine,
+            desk=self._desk,
+            clock=self._clock,
+            rhythm=self._rhythm,
+            opening=opening,
+            trusted=self._trusted,
+        )
+        self._live[session_id] = session
+        task = asyncio.create_task(self._keep(session), name=f"session:{session_id}")
+        self._tasks[session_id] = task
+
+    async def _keep(self, session: Session) -> None:
+        try:
+            await session.run()
+        except Exception:
+            log.exception("session.lost", session=session.id)
+        finally:
+            self._live.pop(session.id, None)
+            self._tasks.pop(session.id, None)
+
+    # --- speaking to one
+
+    async def say(
+        self,
+        state: SessionState,
+        text: str,
+        *,
+        caller: str | None = None,
+        attachments: tuple[Mapping[str, Any], ...] = (),
+        steer: bool = False,
+        interrupt: bool = False,
+    ) -> Heard:
+        self._check_slash(state, text)
+        message = _message(text, attachments, steer=steer, front=interrupt)
+        while True:
+            state = self._state(state.id)
+            if (session := self._live.get(state.id)) is None:
+                await self._wake(state, message, caller)
+                break
+            try:
+                await session.say(message, caller)
+                if interrupt:
+                    await session.interrupt(caller)
+                break
+            except Gone:
+                await self._gone(state.id)
+        state = self._state(state.id)
+        places = [m.id for m in state.queued]
+        place = places.index(message.message_id) + 1 if message.message_id in places else 0
+        if state.turn is None:
+            place = 0  # it is only starting
+        return Heard(message_id=message.message_id, queued=place, state=state)
+
+    def _check_slash(self, state: SessionState, text: str) -> None:
+        slash, offered = slash_of(text), self.slash_commands(state.id)
+        if slash and offered and slash[0] not in offered:
+            raise BadRequest(not_offered(slash[0], offered))
+
+    async def _wake(self, state: SessionState, message: e.UserMessage, caller: str | None) -> None:
+        if state.status is not Status.ASLEEP:
+            raise Conflict(
+                f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
+            )
+        async with self._admission:
+            if state.id in self._live:
+                raise Conflict(f"{state.name} is just waking. Say it again.")
+            await self._make_room()
+            await self._log.append(
+                self._draft(state, e.SessionWoken(), caller), self._draft(state, message, caller)
+            )
+            self._start(state.id, Opening(resume=state.claude_id))
+
+    async def _gone(self, session_id: str) -> None:
+        if (task := self._tasks.get(session_id)) is not None:
+            await asyncio.wait([task])
+
+    async def kill(self, state: SessionState, *, caller: str | None = None) -> bool:
+        """False: it had ended already, which is fine."""
+        if state.status.ended:
+            return False
+        session = self._live.get(state.id)
+        if session is None:
+            ending = e.SessionEnded(
+                status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
+            )
+            await self._log.append(self._draft(state, ending, caller))
+            return True
+        try:
+            await session.kill(Reason.USER, caller)
+        except Gone:
+            await self._gone(state.id)
+            return await self.kill(self._state(state.id), caller=caller)
+        await self._gone(state.id)
+        return True
+
+    async def interrupt(self, state: SessionState, *, caller: str | None = None) -> bool:
+        return await self._with_live(state, lambda s: s.interrupt(caller))
+
+    async def withdraw(
+        self, state: SessionState, message_id: str, *, caller: str | None = None
+    ) -> None:
+        await self._with_live(state, lambda s: s.withdraw(message_id, caller))
+
+    async def set_mode(
+        self, state: SessionState, mode: PermissionMode, *, caller: str | None = None
+    ) -> None:
+        if state.id in self._live:
+            await self._with_live(state, lambda s: s.set_mode(mode, caller))
+        else:
+            await self._log.append(self._draft(state, e.ModeChanged(permission_mode=mode), caller))
+
+    async def set_model(
+        self, state: SessionState, model: str | None, *, caller: str | None = None
+    ) -> None:
+        if state.id in self._live:
+            await self._with_live(state, lambda s: s.set_model(model, caller))
+        else:
+            await self._log.append(self._draft(state, e.ModelChanged(model=model), caller))
+
+    async def stop_task(self, state: SessionState, task_id: str) -> None:
+        await self._with_live(state, lambda s: s.stop_task(task_id))
+
+    async def rename(self, state: SessionState, name: str, *, caller: str | None = None) -> None:
+        if not NAME.fullmatch(name):
+            raise BadRequest(f"“{name[:60]}” cannot be a name: lower-case letters, digits, . _ -")
+        row = await self._log.session_row(name)
+        if row is not None and row.id != state.id:
+            raise Conflict(f"The name {name} is taken by another session.")
+        await self._log.append(self._draft(state, e.SessionRenamed(name=name), caller))
+
+    async def _with_live(self, state: SessionState, act: Callable[[Session], Awaitable[T]]) -> T:
+        session = self._live.get(state.id)
+        if session is None:
+            raise Conflict(f"{state.name} has no process: it is {state.status}.")
+        return await act(session)
+
+    # --- the log
+
+    def _state(self, session_id: str) -> SessionState:
+        state = self._book.state(session_id)
+        assert state is not None
+        return state
+
+    def _draft(self, state: SessionState, payload: e.Payload, caller: str | None = None) -> e.Draft:
+        return e.Draft(
+            payload=payload,
+            session=state.id,
+            project=state.project,
+            run=state.run,
+            turn=state.turn,
+            caller=caller,
+        )
+
+
+def _may_rest(state: SessionState) -> bool:
+    idle = state.status is Status.RUNNING and state.activity is Activity.IDLE
+    return idle and not state.queue and not state.tasks
+
+
+def _message(
+    text: str,
+    attachments: tuple[Mapping[str, Any], ...],
+    *,
+    steer: bool = False,
+    front: bool = False,
+) -> e.UserMessage:
+    return e.UserMessage(
+        message_id=str(uuid.uuid4()),
+        text=text,
+        attachments=attachments,
+        steer=steer,
+        front=front,
+    )

@@ -1,0 +1,527 @@
+"""One session while it has a process: one task, one engine, one state machine.
+
+Everything that happens to it, from outside (`Order`) or from Claude (`EngineEvent`), goes through
+one mailbox and is handled in order by one task. The state lives in the book, as the log has it;
+this object keeps only what a process needs. It lives from launch, wake or resume until the session
+falls asleep or the run ends, and it catches its own failures: a neighbour never hears of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from claude_sessions import engines as g
+from claude_sessions import events as e
+from claude_sessions.approvals.desk import ApprovalDesk
+from claude_sessions.clock import Clock
+from claude_sessions.errors import Conflict, EngineError
+from claude_sessions.eventlog import EventLog
+from claude_sessions.model import PermissionMode, Reason, Status, new_id
+from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.facts import completed, completion, facts_of, signal_of
+from claude_sessions.sessions.mailbox import Mailbox, Order
+from claude_sessions.sessions.stream import MessageStream
+from claude_sessions.sessions.timers import Alarm
+from claude_sessions.state import SessionState
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """The clocks a session lives by."""
+
+    idle_seconds: float | None = 1800.0
+    idle_kills: bool = False
+    safety_net_seconds: float | None = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How its process is to be started: anew, going on, or branching off."""
+
+    resume: str | None = None
+    fork: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    conversation: g.Conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Died:
+    error: EngineError
+    while_starting: bool = False
+
+
+Item = Opened | Died | g.EngineEvent
+
+
+@dataclass(slots=True)
+class TurnNotes:
+    """What only matters while a turn runs."""
+
+    tools: dict[str, float] = field(default_factory=dict)  # tool use → when it began
+    asking: bool = True  # the model is being asked: silence is normal
+    warned: bool = False
+    stop_reason: Reason | None = None
+    slash: str | None = None
+
+
+class Session:
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        book: SessionBook,
+        log: EventLog,
+        engine: g.Engine,
+        desk: ApprovalDesk,
+        clock: Clock,
+        rhythm: Rhythm,
+        opening: Opening,
+        trusted: Callable[[str], bool],
+    ) -> None:
+        self.id = session_id
+        self._book = book
+        self._log = log
+        self._engine = engine
+        self._desk = desk
+        self._clock = clock
+        self._rhythm = rhythm
+        self._opening = opening
+        self._trusted = trusted
+        self._stream = MessageStream(log)
+        self._mailbox: Mailbox[Item] = Mailbox()
+        self._conversation: g.Conversation | None = None
+        self._reader: asyncio.Task[None] | None = None  # opens Claude, then reads it
+        self._turn = TurnNotes()
+        self._login_told = False
+        self._over = False
+        self._idle = Alarm(clock, rhythm.idle_seconds, self._mailbox.ring(self._idle_rang))
+        self._safety_net = Alarm(
+            clock, rhythm.safety_net_seconds, self._mailbox.ring(self._safety_net_rang)
+        )
+
+    @property
+    def state(self) -> SessionState:
+        state = self._book.state(self.id)
+        assert state is not None
+        return state
+
+    # --- what others may ask of it; each is done in order, in the session's own task
+
+    async def say(self, message: e.UserMessage, caller: str | None) -> None:
+        await self._mailbox.order(lambda: self._say(message, caller))
+
+    async def withdraw(self, message_id: str, caller: str | None) -> None:
+        await self._mailbox.order(lambda: self._withdraw(message_id, caller))
+
+    async def interrupt(self, caller: str | None) -> bool:
+        """False: there was no turn to interrupt."""
+        return bool(await self._mailbox.order(lambda: self._interrupt(Reason.USER)))
+
+    async def kill(self, reason: Reason = Reason.USER, caller: str | None = None) -> None:
+        await self._mailbox.order(lambda: self._end(Status.KILLED, reason, caller=caller))
+
+    async def sleep(self, reason: Reason) -> None:
+        await self._mailbox.order(lambda: self._sleep(reason))
+
+    async def set_mode(self, mode: PermissionMode, caller: str | None) -> None:
+        await self._mailbox.order(lambda: self._set_mode(mode, caller))
+
+    async def set_model(self, model: str | None, caller: str | None) -> None:
+        await self._mailbox.order(lambda: self._set_model(model, caller))
+
+    async def stop_task(self, task_id: str) -> None:
+        await self._mailbox.order(lambda: self._live().stop_task(task_id))
+
+    @property
+    def slash_commands(self) -> tuple[str, ...]:
+        return self._conversation.commands if self._conversation else ()
+
+    # --- the one task
+
+    async def run(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as children:
+                tasks = [
+                    children.create_task(self._idle.run(), name=f"idle:{self.id}"),
+                    children.create_task(self._safety_net.run(), name=f"safety-net:{self.id}"),
+                    children.create_task(self._open(), name=f"engine:{self.id}"),
+                ]
+                self._reader = tasks[-1]
+                await self._attend()
+                for task in tasks:
+                    task.cancel()
+        finally:
+            self._over = True
+            self._mailbox.close()
+
+    async def _attend(self) -> None:
+        while not self._over:
+            try:
+                await self._handle(await self._mailbox.take())
+            except asyncio.CancelledError:
+                await asyncio.shield(self._close_engine())
+                raise
+            except Exception as error:  # its own failure, and nobody else's
+                log.exception("session.failed", session=self.id)
+                await self._end(Status.FAILED, Reason.CRASH, f"Internal error: {error!r}")
+
+    async def _handle(self, item: Item | Order) -> None:
+        match item:
+            case Order():
+                await item.carry_out()
+            case Opened():
+                await self._opened(item.conversation)
+            case Died():
+                reason = Reason.START if item.while_starting else Reason.CRASH
+                await self._end(Status.FAILED, reason, str(item.error))
+            case _:
+                await self._hear(item)
+
+    # --- the process
+
+    async def _open(self) -> None:
+        state = self.state
+        try:
+            conversation = await self._engine.open(
+                replace(state.spec, trusted=self._trusted(state.spec.directory)),
+                ask=self._ask,
+                claude_id=str(uuid.uuid4()),
+                resume=self._opening.resume,
+                fork=self._opening.fork,
+                budget_usd=state.budget_left,
+            )
+        except EngineError as error:
+            self._mailbox.post(Died(error=error, while_starting=True))
+            return
+        self._conversation = conversation
+        self._mailbox.post(Opened(conversation=conversation))
+        try:
+            async for event in conversation:
+                self._mailbox.post(event)
+        except EngineError as error:
+            self._mailbox.post(Died(error=error))
+
+    async def _opened(self, conversation: g.Conversation) -> None:
+        await self._record(
+            e.SessionStarted(
+                model=self.state.spec.model, pid=conversation.pid, cli_version=conversation.version
+            )
+        )
+        self._idle.set()
+        await self._advance()
+
+    async def _ask(self, ask: g.Ask) -> g.Answer:
+        return await self._desk.ask(self.state, ask)
+
+    def _live(self) -> g.Conversation:
+        if self._conversation is None:
+            raise Conflict(f"{self.state.name} is still starting. Try again in a moment.")
+        return self._conversation
+
+    async def _close_engine(self) -> None:
+        if self._reader is None:
+            return
+        if self._conversation is None:
+            self._reader.cancel()
+        else:
+            await self._conversation.close()
+        await asyncio.wait([self._reader])  # it reads what was still on the way
+
+    # --- messages
+
+    async def _say(self, message: e.UserMessage, caller: str | None) -> None:
+        self._idle.set()
+        await self._record(message, caller=caller, hold=False)
+        if message.steer and self.state.turn and self._conversation is not None:
+            await self._stream.steer(self.state, message, self._conversation)
+        await self._advance()
+
+    async def _withdraw(self, message_id: str, caller: str | None) -> None:
+        if all(m.id != message_id for m in self.state.queued):
+            raise Conflict("That message is no longer queued: Claude has it.")
+        await self._record(e.MessageWithdrawn(message_id=message_id), caller=caller)
+
+    async def _advance(self) -> None:
+        """Between turns, the next queued message begins one."""
+        if self._conversation is None or self._over:
+            return
+        turn = await self._stream.begin_turn(self.state, self._conversation)
+        if turn is not None:
+            self._turn = TurnNotes(slash=turn.slash)
+            self._idle.clear()
+            self._safety_net.set()
+
+    async def _interrupt(self, reason: Reason) -> bool:
+        if self.state.turn is None:
+            return False
+        self._turn.stop_reason = reason
+        await self._live().interrupt()
+        return True
+
+    async def _set_mode(self, mode: PermissionMode, caller: str | None) -> None:
+        await self._live().set_mode(mode)
+        await self._record(e.ModeChanged(permission_mode=mode), caller=caller)
+
+    async def _set_model(self, model: str | None, caller: str | None) -> None:
+        await self._live().set_model(model)
+        await self._record(e.ModelChanged(model=model), caller=caller)
+
+    # --- what Claude does
+
+    async def _hear(self, event: g.EngineEvent) -> None:
+        if self.state.turn:
+            self._safety_net.set()
+        match event:
+            case g.TextDelta() | g.ToolProgressed():
+                self._turn.asking = False
+                self._log.signal(signal_of(event, self.id, self.state.turn))
+            case g.Asking():
+                self._turn.asking = True
+            case g.TurnBegan():
+                await self._turn_began(event)
+            case g.MessageTaken():
+                await self._message_taken(event.id)
+            case g.TurnOver():
+                await self._turn_over(event)
+            case g.ModeSet():
+                await self._mode_set(event.mode)
+            case g.AnswerGiven():
+                await self._desk.given(self.id, event.tool_use_id)
+            case g.AskWithdrawn():
+                await self._desk.cancel(self.id, tool_use_id=event.tool_use_id)
+            case g.LoginNeeded():
+                await self._login_needed(event)
+            case g.Notice(code="unreadable_frame"):
+                log.debug("engine.unreadable_frame", session=self.id, type=event.message)
+            case _:
+                await self._record(*self._facts(event))
+
+    def _facts(self, event: g.EngineEvent) -> list[e.Payload]:
+        match event:
+            case g.ToolCall():
+                self._turn.tools[event.id] = self._clock.monotonic()
+            case g.ToolResult():
+                began = self._turn.tools.pop(event.id, None)
+                took = self._clock.monotonic() - began if began is not None else 0.0
+                return [*facts_of(event), completed(event, took)]
+            case g.TasksListed():
+                gone = [task.id for task in self.state.tasks if task.id not in event.ids]
+                return [e.TaskEnded(task_id=task_id, status="gone") for task_id in gone]
+        return facts_of(event)
+
+    async def _turn_began(self, event: g.TurnBegan) -> None:
+        facts: list[e.Payload] = []
+        if event.claude_id != self.state.claude_id:
+            facts.append(e.ConversationIdentified(claude_session_id=event.claude_id))
+        if self.state.turn is None:
+            self._turn = TurnNotes()
+            self._idle.clear()
+            await self._record(e.TurnStarted(injected=True), turn=new_id())
+        await self._record(*facts)
+
+    async def _message_taken(self, message_id: str) -> None:
+        if self.state.turn is None:
+            # It was to steer, but the turn ended first: it has one of its own now.
+            self._turn = TurnNotes()
+            self._idle.clear()
+            await self._record(e.TurnStarted(message_ids=(message_id,)), turn=new_id())
+        await self._record(e.MessageConsumed(message_id=message_id))
+
+    async def _mode_set(self, mode: PermissionMode) -> None:
+        same = self.state.spec.mode in (mode, PermissionMode.DONT_ASK)
+        if not same:
+            await self._record(e.ModeChanged(permission_mode=mode))
+
+    async def _login_needed(self, event: g.LoginNeeded) -> None:
+        if not self._login_told:
+            self._login_told = True
+            log.warning("engine.login_needed", session=self.id, said=event.message)
+            from_claude = event.message.strip() or "the login has expired"
+            await self._record(
+                e.Noticed(
+                    code="login",
+                    message=f"Claude is not logged in ({from_claude}). "
+                    "Run `claude` in a terminal on this machine, log in, and say it again.",
+                )
+            )
+
+    # --- endings of a turn
+
+    async def _turn_over(self, over: g.TurnOver) -> None:
+        state = self.state
+        beside = over.injected and state.turn is not None and bool(self._sent_untaken())
+        turn = new_id() if beside or state.turn is None else state.turn
+        await self._record(*self._ending_of_turn(over), turn=turn)
+        if beside or self._over:
+            return
+        stop_reason = self._turn.stop_reason
+        self._turn = TurnNotes()
+        self._safety_net.clear()
+        self._idle.set()
+        await self._after_turn(over, stop_reason)
+
+    def _sent_untaken(self) -> list[str]:
+        queued = {m.id for m in self.state.queued}
+        return [m.id for m in self.state.queue if m.id not in queued]
+
+    def _ending_of_turn(self, over: g.TurnOver) -> list[e.Payload]:
+        took = self._elapsed_ms()
+        if over.interrupted:
+            return [
+                e.TurnInterrupted(
+                    reason=self._turn.stop_reason or Reason.USER,
+                    partial_text=self._log.open_text(self.id),
+                    cost_usd=over.cost_usd,
+                    duration_ms=took,
+                )
+            ]
+        ending = completion(over, took)
+        if self._turn.slash is None:
+            return [ending]
+        result = e.SlashResult(
+            command=self._turn.slash,
+            output=over.text or "Done.",
+            is_error=over.is_error,
+        )
+        return [result, ending]
+
+    def _elapsed_ms(self) -> int:
+        began = self.state.turn_started_at
+        return round((self._clock.now() - began).total_seconds() * 1000) if began else 0
+
+    async def _after_turn(self, over: g.TurnOver, stop_reason: Reason | None) -> None:
+        state = self.state
+        if over.reason == "budget_exhausted" or state.budget_left == 0.0:
+            await self._out_of_budget()
+        elif state.spec.once:
+            await self._end_once(over, stop_reason)
+        else:
+            await self._advance()
+
+    async def _out_of_budget(self) -> None:
+        budget = self.state.spec.budget_usd or 0.0
+        message = f"The budget of ${budget:.2f} is spent (${self.state.cost_usd:.2f} so far)."
+        await self._record(e.LimitReached(kind="budget", message=message))
+        await self._end(Status.FAILED, Reason.BUDGET, message)
+
+    async def _end_once(self, over: g.TurnOver, stop_reason: Reason | None) -> None:
+        if over.interrupted:
+            await self._end(Status.KILLED, stop_reason or Reason.USER)
+        elif over.is_error:
+            await self._end(Status.FAILED, Reason.ERROR, over.error or over.reason)
+        else:
+            await self._end(Status.COMPLETED, Reason.DONE)
+
+    # --- endings of the process
+
+    async def _end(
+        self, status: Status, reason: Reason, message: str = "", *, caller: str | None = None
+    ) -> None:
+        """The one path to an ending, whatever its cause."""
+        if self._over:
+            return
+        await self._release(reason)
+        state = self.state
+        await self._record(
+            e.SessionEnded(
+                status=status,
+                reason=reason,
+                message=message,
+                duration_ms=round(state.duration(self._clock.now()) * 1000),
+                cost_usd=state.run_cost_usd,
+                cost_unknown=state.cost_unknown,
+            ),
+            caller=caller,
+        )
+        log.info("session.ended", session=self.id, name=state.name, status=status, reason=reason)
+
+    async def _sleep(self, reason: Reason) -> None:
+        if self._over:
+            return
+        await self._release(reason)
+        await self._record(e.SessionAsleep(reason=reason))
+
+    async def _release(self, reason: Reason) -> None:
+        """Give the process back; what it still said on the way out is kept."""
+        self._over = True
+        self._turn.stop_reason = self._turn.stop_reason or reason
+        self._idle.clear()
+        self._safety_net.clear()
+        partial = self._log.open_text(self.id)
+        await self._close_engine()
+        await self._desk.cancel(self.id)
+        await self._hear_the_rest()
+        if self.state.turn is not None:
+            await self._record(
+                e.TurnInterrupted(
+                    reason=reason,
+                    partial_text=self._log.open_text(self.id) or partial,
+                    duration_ms=self._elapsed_ms(),
+                )
+            )
+
+    async def _hear_the_rest(self) -> None:
+        for item in self._mailbox.take_all():
+            if isinstance(item, Order):
+                self._mailbox.post(item)  # too late for it: it is told so
+            elif isinstance(item, g.EngineEvent):
+                await self._hear(item)
+
+    # --- alarms
+
+    async def _idle_rang(self) -> None:
+        state = self.state
+        if state.turn or state.pending or state.tasks or state.queue:
+            self._idle.set()
+        elif self._rhythm.idle_kills:
+            await self._end(Status.KILLED, Reason.IDLE, "Nobody spoke to it for a while.")
+        else:
+            await self._sleep(Reason.IDLE)
+
+    async def _safety_net_rang(self) -> None:
+        state, turn = self.state, self._turn
+        if state.turn is None or turn.asking or turn.tools or state.pending or turn.warned:
+            return
+        turn.warned = True
+        seconds = self._rhythm.safety_net_seconds or 0
+        await self._record(
+            e.Noticed(
+                code="may_be_waiting",
+                message=f"{state.name} has been silent for {seconds:.0f} s and may be waiting.",
+            )
+        )
+
+    # --- the log
+
+    async def _record(
+        self,
+        *payloads: e.Payload,
+        turn: str | None = None,
+        caller: str | None = None,
+        hold: bool = True,
+    ) -> None:
+        state = self.state
+        await self._log.append(
+            *(
+                e.Draft(
+                    payload=payload,
+                    session=self.id,
+                    project=state.project,
+                    run=state.run,
+                    turn=turn or state.turn,
+                    caller=caller,
+                )
+                for payload in payloads
+            ),
+            hold=hold,
+        )

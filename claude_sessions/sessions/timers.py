@@ -1,0 +1,43 @@
+"""Alarms: idle, and the safety net."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from claude_sessions.clock import Clock
+
+
+class Alarm:
+    """Rings once when it was not set anew for `seconds`; None: never.
+
+    Setting it is cheap: every token does.
+
+    `run` is the task that keeps it; whoever starts that task owns the alarm.
+    """
+
+    def __init__(self, clock: Clock, seconds: float | None, ring: Callable[[], None]) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._ring = ring
+        self._due: float | None = None
+        self._armed = asyncio.Event()
+
+    def set(self) -> None:
+        if self._seconds is not None:
+            self._due = self._clock.monotonic() + self._seconds
+            self._armed.set()
+
+    def clear(self) -> None:
+        self._due = None
+
+    async def run(self) -> None:
+        while True:
+            await self._armed.wait()
+            if self._due is None:
+                self._armed.clear()
+            elif (left := self._due - self._clock.monotonic()) > 0:
+                await self._clock.sleep(left)
+            else:
+                self._due = None
+                self._ring()

@@ -1,0 +1,220 @@
+"""What can be configured, with its defaults and limits. How it is read stands in `config.py`.
+
+Whoever reads a setting may trust it. Where 0 or "" means *off* in the file, the code sees `None`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
+
+from claude_sessions.model import PermissionMode, Role
+
+ENV_PREFIX = "CLAUDE_SESSIONS__"
+
+# What Claude needs of the daemon's environment, and nothing more: every Bash command of every
+# session can read it.
+PASS_ENV = (
+    # who and where
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "XDG_*"),
+    # git over SSH, as in the user's own terminal
+    "SSH_AUTH_SOCK",
+    # the way out to the network
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    # the login
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+    *("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"),
+    # what the user has opted out of stays so
+    *("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING"),
+)
+
+
+def _place(path: Path) -> Path:
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError(f"{path} names nobody's home; write the path out") from error
+
+
+def _none_if_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+def _none_if_zero(value: float | None) -> float | None:
+    return value or None
+
+
+def _plain_id(value: str | None) -> str | None:
+    if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
+        raise ValueError("not an id; use up to 64 letters, digits, dots, dashes and underscores")
+    return value
+
+
+def _pattern(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?|\*", value):
+        raise ValueError("not a variable's name; use letters, digits and _, and * only at the end")
+    return value
+
+
+def _variables(value: Mapping[str, str]) -> Mapping[str, str]:
+    for name, text in value.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in text:
+            raise ValueError(f"{name!r} cannot be set; use letters, digits and _, and no NUL")
+    return value
+
+
+Place = Annotated[Path, AfterValidator(_place)]
+Empty = BeforeValidator(_none_if_empty)
+Off = AfterValidator(_none_if_zero)
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
+
+
+class RunnerSettings(Section):
+    id: Annotated[str | None, Empty, AfterValidator(_plain_id)] = None
+    """This machine's id in every event. "": made once and kept in the home."""
+    name: Annotated[str, Field(min_length=1, max_length=64)] = "default"
+    """What people call this machine."""
+
+
+class PersonSettings(Section):
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    """How everybody sees who did what."""
+    role: Role
+    """viewer reads, prompter also talks, approver also decides, admin also configures."""
+    telegram: Annotated[int | None, Field(gt=0)] = None
+    """The person's Telegram user id, a number; leave it out if there is none."""
+
+
+class SessionSettings(Section):
+    max_sessions: Annotated[int, Field(ge=1, le=1000)] = 5
+    """How many sessions may have a process at once; one that waits for somebody is not counted."""
+    workdirs: tuple[Place, ...] = ()
+    """Sessions run only at or below these, symlinks resolved. Empty: only default_workdir."""
+    default_workdir: Place = Field(default_factory=lambda known: _start(known.get("workdirs")))
+    """Where a session runs unless told otherwise. ".": where the daemon was started."""
+    default_model: Annotated[str | None, Empty] = None
+    """The model of new sessions. "": Claude's own choice."""
+    permission_mode: PermissionMode = PermissionMode.DEFAULT
+    """default, acceptEdits, plan, bypassPermissions, dontAsk or auto, as Claude means them."""
+    default_budget_usd: Annotated[float | None, Field(ge=0, le=100_000), Off] = 5.0
+    """What one session may spend, in dollars. 0: no limit."""
+    idle_timeout_minutes: Annotated[float | None, Field(ge=0, le=10_080), Off] = 30.0
+    """After so long without a word, idle_action happens. 0: never."""
+    idle_action: Literal["sleep", "kill"] = "sleep"
+    """sleep gives the process back and wakes at the next message; kill ends the run."""
+    safety_net_seconds: Annotated[float | None, Field(ge=0, le=3600), Off] = 15.0
+    """Silence in a turn after which people are told, once, that it may be waiting. 0: never."""
+    output_blocks: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """How many blocks of text each session keeps at hand; older ones are read from the log."""
+    setting_sources: tuple[Literal["user", "project", "local"], ...] = ("user", "project", "local")
+    """Which of Claude's own settings apply in trusted directories; elsewhere only the user's."""
+    pass_env: tuple[Annotated[str, AfterValidator(_pattern)], ...] = PASS_ENV
+    """The daemon's variables that reach Claude and its tools; a name may end in *."""
+    env: Annotated[Mapping[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
+    """Variables set for Claude and its tools; they win over pass_env."""
+    cli_path: Annotated[Place | None, Empty] = None
+    """The claude program. "": the one that comes with the SDK."""
+
+    @field_validator("default_workdir")
+    @classmethod
+    def _is_allowed(cls, value: Path, info: ValidationInfo) -> Path:
+        roots = info.data.get("workdirs")
+        if roots and not _within(value, roots):
+            raise ValueError(f"{value} is not at or below any of workdirs; add it there")
+        return value
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """Sessions may run at or below these."""
+        return self.workdirs or (self.default_workdir,)
+
+    def environment(self, daemon: Mapping[str, str]) -> dict[str, str]:
+        """All that Claude is given. Our own settings, which may be secrets, never are."""
+        passed = {
+            name: value
+            for name, value in daemon.items()
+            if not name.startswith(ENV_PREFIX)
+            and any(fnmatchcase(name, pattern) for pattern in self.pass_env)
+        }
+        return passed | dict(self.env)
+
+
+class ApprovalSettings(Section):
+    timeout_seconds: Annotated[float | None, Field(ge=0, le=604_800), Off] = None
+    """An approval that nobody answers for so long is denied. 0: it waits for ever."""
+
+
+class ConsoleSettings(Section):
+    enabled: bool = True
+    """Serve the chat in the terminal, when there is one."""
+
+
+class LogSettings(Section):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """How much to say: debug, info, warning or error."""
+    format: Literal["console", "json"] = "console"
+    """console for people, json for programs."""
+
+
+def _one_of_each(people: tuple[PersonSettings, ...]) -> tuple[PersonSettings, ...]:
+    names = [person.name.casefold() for person in people]
+    accounts = [person.telegram for person in people if person.telegram]
+    if len(set(names)) < len(names):
+        raise ValueError("two people have the same name; give each their own")
+    if len(set(accounts)) < len(accounts):
+        raise ValueError("two people have the same telegram id; give each their own")
+    return people
+
+
+class Settings(Section):
+    runner: RunnerSettings = Field(default_factory=RunnerSettings)
+    """This machine."""
+    people: Annotated[tuple[PersonSettings, ...], AfterValidator(_one_of_each)] = ()
+    """Who may do what."""
+    sessions: SessionSettings = Field(default_factory=SessionSettings)
+    """How sessions run."""
+    approvals: ApprovalSettings = Field(default_factory=ApprovalSettings)
+    """Questions that sessions wait on."""
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    """The chat in the terminal."""
+    log: LogSettings = Field(default_factory=LogSettings)
+    """The daemon's own log lines."""
+
+    def allows(self, directory: Path) -> bool:
+        """Whether a session may run there, wherever symlinks lead at this moment."""
+        return _within(directory, self.sessions.roots)
+
+
+def _within(directory: Path, roots: tuple[Path, ...]) -> bool:
+    try:
+        real = directory.expanduser().resolve()
+        return any(real.is_relative_to(root.resolve()) for root in roots)
+    except (OSError, RuntimeError, ValueError):  # a loop of symlinks, nobody's home, a NUL
+        return False
+
+
+def _start(roots: tuple[Path, ...] | None) -> Path:
+    here = Path.cwd()
+    return roots[0] if roots and not _within(here, roots) else here

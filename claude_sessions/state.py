@@ -1,0 +1,346 @@
+"""A session's state: a pure fold over its events.
+
+One function serves the live object, recovery, and `state_at`. Nothing else may change a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from claude_sessions import events as e
+from claude_sessions.model import (
+    MOVES,
+    Activity,
+    AskKind,
+    Reason,
+    SessionSpec,
+    Status,
+)
+
+
+class IllegalMove(Exception):
+    """A bug: an event that cannot happen to a session in this status."""
+
+
+class MessageState(StrEnum):
+    QUEUED = "queued"  # ours, may be withdrawn
+    SENT = "sent"  # the CLI has it, not yet in a turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedMessage:
+    id: str
+    text: str
+    steer: bool = False
+    attachments: tuple[e.Json, ...] = ()
+    state: MessageState = MessageState.QUEUED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """An approval or question that is open."""
+
+    id: str
+    tool_use_id: str
+    kind: AskKind
+    tool_name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundTask:
+    id: str
+    description: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    id: str
+    name: str
+    project: str
+    spec: SessionSpec
+    prompt: str
+    origin: str | None
+    created_at: datetime
+    updated_at: datetime
+    last_seq: int
+
+    status: Status = Status.STARTING
+    reason: Reason | None = None
+    message: str = ""
+    claude_ids: tuple[str, ...] = ()
+
+    run: str | None = None
+    runs: int = 1
+    run_started_at: datetime
+    run_ended_at: datetime | None = None
+    run_cost_usd: float = 0.0
+    turn: str | None = None
+    turn_started_at: datetime | None = None
+    turns: int = 0
+
+    queue: tuple[QueuedMessage, ...] = ()
+    pending: tuple[Pending, ...] = ()
+    tools: tuple[str, ...] = ()
+    tasks: tuple[BackgroundTask, ...] = ()
+
+    cost_usd: float = 0.0
+    cost_unknown: bool = False
+    context_tokens: int = 0
+    context_window: int = 0
+
+    blocks: int = 0  # output blocks so far
+    foreground: Mapping[str, int] = field(default_factory=dict)  # channel → seq it came forward
+    bookmarks: Mapping[str, int] = field(default_factory=dict)  # channel → blocks seen
+
+    @property
+    def activity(self) -> Activity:
+        if self.pending:
+            return Activity.WAITING
+        return Activity.WORKING if self.turn else Activity.IDLE
+
+    @property
+    def claude_id(self) -> str | None:
+        return self.claude_ids[-1] if self.claude_ids else None
+
+    @property
+    def queued(self) -> tuple[QueuedMessage, ...]:
+        return tuple(m for m in self.queue if m.state is MessageState.QUEUED)
+
+    @property
+    def budget_left(self) -> float | None:
+        if self.spec.budget_usd is None:
+            return None
+        return max(self.spec.budget_usd - self.cost_usd, 0.0)
+
+    @property
+    def context_share(self) -> float | None:
+        return self.context_tokens / self.context_window if self.context_window else None
+
+    def duration(self, now: datetime) -> float:
+        """Seconds of the latest run."""
+        return ((self.run_ended_at or now) - self.run_started_at).total_seconds()
+
+
+def fold(state: SessionState | None, event: e.Event) -> SessionState:
+    payload = event.payload
+    if state is None:
+        if not isinstance(payload, e.SessionCreated):
+            raise IllegalMove(f"{event.type} before session.created")
+        return _created(event, payload)
+    changes = _changes(state, event, payload)
+    return replace(state, updated_at=event.at, last_seq=event.seq, **changes)
+
+
+def fold_all(events: Iterable[e.Event]) -> SessionState | None:
+    state = None
+    for event in events:
+        state = fold(state, event)
+    return state
+
+
+def _created(event: e.Event, born: e.SessionCreated) -> SessionState:
+    return SessionState(
+        id=event.session or "",
+        name=born.name,
+        project=born.project_id,
+        spec=SessionSpec(
+            directory=born.directory,
+            model=born.model,
+            mode=born.permission_mode,
+            budget_usd=born.budget_usd,
+            system_prompt=born.system_prompt,
+            allowed_tools=born.allowed_tools,
+            once=born.once,
+            trusted=born.trusted,
+        ),
+        prompt=born.prompt,
+        origin=born.origin,
+        created_at=event.at,
+        updated_at=event.at,
+        last_seq=event.seq,
+        run=event.run,
+        run_started_at=event.at,
+    )
+
+
+def _move(state: SessionState, to: Status) -> dict[str, Any]:
+    if to not in MOVES[state.status]:
+        raise IllegalMove(f"{state.name}: {state.status} → {to}")
+    return {"status": to}
+
+
+_NO_TURN: dict[str, Any] = {"turn": None, "turn_started_at": None, "tools": (), "pending": ()}
+
+
+def _changes(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
+    match payload:
+        case (
+            e.SessionStarted()
+            | e.ConversationIdentified()
+            | e.SessionResumed()
+            | e.SessionForked()
+            | e.SessionAsleep()
+            | e.SessionWoken()
+            | e.SessionParked()
+            | e.SessionEnded()
+        ):
+            return _lifecycle(state, event, payload)
+        case (
+            e.UserMessage()
+            | e.MessageSent()
+            | e.MessageConsumed()
+            | e.MessageWithdrawn()
+            | e.TurnStarted()
+            | e.TurnCompleted()
+            | e.TurnInterrupted()
+        ):
+            return _conversation(state, event, payload)
+        case _:
+            return _particulars(state, event, payload)
+
+
+def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
+    match payload:
+        case e.SessionStarted():
+            move = {} if state.status is Status.RUNNING else _move(state, Status.RUNNING)
+            return move | _identified(state, payload.claude_session_id)
+        case e.ConversationIdentified():
+            return _identified(state, payload.claude_session_id)
+        case e.SessionForked():
+            return _identified(state, payload.claude_session_id)
+        case e.SessionResumed():
+            return _move(state, Status.STARTING) | {
+                "reason": None,
+                "message": "",
+                "run": event.run,
+                "runs": state.runs + 1,
+                "run_started_at": event.at,
+                "run_ended_at": None,
+                "run_cost_usd": 0.0,
+            }
+        case e.SessionWoken():
+            return _move(state, Status.STARTING) | {"reason": None}
+        case e.SessionAsleep():
+            return _move(state, Status.ASLEEP) | _NO_TURN | {"reason": payload.reason, "tasks": ()}
+        case e.SessionParked():
+            return _move(state, Status.PARKED) | _NO_TURN
+        case e.SessionEnded():
+            ending = _move(state, payload.status) | _NO_TURN
+            return ending | {
+                "reason": payload.reason,
+                "message": payload.message,
+                "run_ended_at": event.at,
+                "tasks": (),
+                "cost_unknown": state.cost_unknown or payload.cost_unknown,
+            }
+    return {}
+
+
+def _identified(state: SessionState, claude_id: str | None) -> dict[str, Any]:
+    if not claude_id or claude_id == state.claude_id:
+        return {}
+    return {"claude_ids": (*(i for i in state.claude_ids if i != claude_id), claude_id)}
+
+
+def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
+    match payload:
+        case e.UserMessage():
+            message = QueuedMessage(
+                id=payload.message_id,
+                text=payload.text,
+                steer=payload.steer,
+                attachments=payload.attachments,
+            )
+            sent = tuple(m for m in state.queue if m.state is MessageState.SENT)
+            queued = (message, *state.queued) if payload.front else (*state.queued, message)
+            return {"queue": (*sent, *queued)}
+        case e.MessageSent():
+            return {
+                "queue": tuple(
+                    replace(m, state=MessageState.SENT) if m.id == payload.message_id else m
+                    for m in state.queue
+                )
+            }
+        case e.MessageConsumed() | e.MessageWithdrawn():
+            return {"queue": tuple(m for m in state.queue if m.id != payload.message_id)}
+        case e.TurnStarted():
+            return {"turn": event.turn, "turn_started_at": event.at, "turns": state.turns + 1}
+        case e.TurnCompleted():
+            # A turn of Claude's own may end beside the one a person began.
+            over = _NO_TURN if event.turn == state.turn else {}
+            return over | _spent(state, payload.cost_usd) | _context(state, payload)
+        case e.TurnInterrupted():
+            return _NO_TURN | _spent(state, payload.cost_usd)
+    return {}
+
+
+def _spent(state: SessionState, cost: float | None) -> dict[str, Any]:
+    if cost is None:
+        return {"cost_unknown": True}
+    return {"cost_usd": state.cost_usd + cost, "run_cost_usd": state.run_cost_usd + cost}
+
+
+def _context(state: SessionState, payload: e.TurnCompleted) -> dict[str, Any]:
+    return {
+        "context_tokens": payload.context_tokens or state.context_tokens,
+        "context_window": payload.context_window or state.context_window,
+    }
+
+
+def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
+    match payload:
+        case e.AssistantMessage(parent_tool_use_id=None):
+            return {"blocks": state.blocks + 1}
+        case e.ToolRequested(parent_tool_use_id=None):
+            return {"tools": (*state.tools, payload.tool_use_id)}
+        case e.ToolCompleted():
+            return {"tools": tuple(t for t in state.tools if t != payload.tool_use_id)}
+        case e.TaskStarted():
+            task = BackgroundTask(
+                id=payload.task_id, description=payload.description, kind=payload.kind
+            )
+            return {"tasks": (*_without_task(state, task.id), task)}
+        case e.TaskEnded():
+            return {"tasks": _without_task(state, payload.task_id)}
+        case e.ApprovalRequested():
+            return _asked(state, event, payload.kind, payload.tool_name)
+        case e.InputRequested():
+            return _asked(state, event, AskKind.QUESTION, "AskUserQuestion")
+        case e.ApprovalResolved() | e.InputReceived():
+            return {"pending": tuple(p for p in state.pending if p.id != payload.approval_id)}
+        case e.SessionRenamed():
+            return {"name": payload.name}
+        case e.ModeChanged():
+            return {"spec": replace(state.spec, mode=payload.permission_mode)}
+        case e.ModelChanged():
+            return {"spec": replace(state.spec, model=payload.model)}
+        case e.Foregrounded():
+            return {"foreground": {**state.foreground, payload.channel: event.seq}}
+        case e.Backgrounded():
+            rest = {c: s for c, s in state.foreground.items() if c != payload.channel}
+            seen = {**state.bookmarks, payload.channel: payload.position}
+            return {"foreground": rest, "bookmarks": seen}
+    return {}
+
+
+def _without_task(state: SessionState, task_id: str) -> tuple[BackgroundTask, ...]:
+    return tuple(t for t in state.tasks if t.id != task_id)
+
+
+def _asked(state: SessionState, event: e.Event, kind: AskKind, tool_name: str) -> dict[str, Any]:
+    payload = event.payload
+    assert isinstance(payload, e.ApprovalRequested | e.InputRequested)
+    asked = Pending(
+        id=payload.approval_id,
+        tool_use_id=payload.tool_use_id,
+        kind=kind,
+        tool_name=tool_name,
+        at=event.at,
+    )
+    return {"pending": (*state.pending, asked)}

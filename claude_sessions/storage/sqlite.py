@@ -1,0 +1,263 @@
+"""The log's file. Writes come from one thread, reads from any."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from claude_sessions.errors import Conflict
+from claude_sessions.events import Event
+from claude_sessions.model import Status, new_id
+from claude_sessions.storage import rows
+from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row
+from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
+from claude_sessions.storage.schema import connect_for_reading, prepare
+
+LAST = 2**63 - 1
+IDLE_READERS = 4
+
+Batch = Sequence[Fact]
+Written = list[Event] | Conflict
+
+
+class Store:
+    """Opening reads no events: it costs the same for an empty log and for a million of them."""
+
+    def __init__(self, path: Path, *, runner: str, max_pages: int | None = None) -> None:
+        self.path = path
+        self.runner = runner
+        self._db = prepare(path, max_pages=max_pages)
+        self._readers: list[sqlite3.Connection] = []
+        self._closed = False
+        self.epoch = self._remember("epoch", new_id())
+        if self._remember("runner", runner) != runner:
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'runner'", (runner,))
+        self._seq = self.head()
+        self._session_seqs: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The last connection folds the side file into the main one: copying it is a backup."""
+        self._closed = True
+        while self._readers:
+            self._readers.pop().close()
+        self._db.close()
+
+    def _remember(self, key: str, value: str) -> str:
+        query = "SELECT value FROM meta WHERE key = ?"
+        if (row := self._db.execute(query, (key,)).fetchone()) is None:
+            self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
+            return value
+        return str(row[0])
+
+    # --- writing: from the writer's thread only
+
+    def append(self, batches: Sequence[Batch]) -> list[Written]:
+        """All in one transaction; a batch that the index refuses is left out, alone and whole.
+
+        Raises `sqlite3.OperationalError` when there is no room: nothing has been written then.
+        """
+        try:
+            return self._append(batches, self._insert)
+        except sqlite3.IntegrityError:
+            return self._append(batches, self._insert_each)
+
+    def probe(self, size: int = INLINE) -> None:
+        """Raises unless there is room for some more."""
+        with self._transaction():
+            self._db.execute("REPLACE INTO blobs VALUES ('probe', ?, zeroblob(?))", (size, size))
+        with self._transaction():
+            self._db.execute("DELETE FROM blobs WHERE hash = 'probe'")
+
+    def allow_pages(self, count: int) -> None:
+        self._db.execute(f"PRAGMA max_page_count = {count:d}")
+
+    def _append(
+        self,
+        batches: Sequence[Batch],
+        insert: Callable[[Sequence[Batch], dict[str, int]], list[Written]],
+    ) -> list[Written]:
+        seq, places = self._seq, dict[str, int]()
+        try:
+            with self._transaction():
+                written = insert(batches, places)
+        except BaseException:
+            self._seq = seq
+            raise
+        self._session_seqs |= places
+        return written
+
+    def _insert(self, batches: Sequence[Batch], places: dict[str, int]) -> list[Written]:
+        written: list[Written] = []
+        table = []
+        for batch in batches:
+            events = []
+            for fact in batch:
+                event = self._place(fact, places)
+                events.append(event)
+                blob = self._put_blob(fact.data) if len(fact.data) > INLINE else None
+                table.append(rows.to_row(event, fact, blob))
+                if (change := CHANGES.get(type(event.payload))) is not None:
+                    for statement, values in change(event, event.payload):
+                        self._db.execute(statement, values)
+            written.append(events)
+        self._db.executemany(rows.INSERT, table)
+        return written
+
+    def _put_blob(self, data: bytes) -> str:
+        hash_, size, packed = rows.to_blob(data)
+        self._db.execute(rows.INSERT_BLOB, (hash_, size, packed))
+        return hash_
+
+    def _insert_each(self, batches: Sequence[Batch], places: dict[str, int]) -> list[Written]:
+        written: list[Written] = []
+        for batch in batches:
+            seq, known = self._seq, places.copy()
+            self._db.execute("SAVEPOINT batch")
+            try:
+                written += self._insert([batch], places)
+            except sqlite3.IntegrityError as error:
+                if "sessions." not in str(error):
+                    raise
+                self._db.execute("ROLLBACK TO batch")
+                self._seq = seq
+                places.clear()
+                places |= known
+                written.append(Conflict("That name is taken. Choose another one."))
+            self._db.execute("RELEASE batch")
+        return written
+
+    def _place(self, fact: Fact, places: dict[str, int]) -> Event:
+        session_seq = 0
+        if (session := fact.draft.session) is not None:
+            known = places.get(session) or self._session_seqs.get(session)
+            session_seq = places[session] = (
+                known if known is not None else _last_place(self._db, session)
+            ) + 1
+        self._seq += 1
+        return rows.to_event(fact, self._seq, session_seq, epoch=self.epoch, runner=self.runner)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # a full disk may have rolled it back already
+                self._db.execute("ROLLBACK")
+            raise
+
+    # --- reading: from any thread
+
+    def head(self) -> int:
+        with self._reader() as db:
+            return int(db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+
+    def events(
+        self, *, after: int = 0, limit: int, session: str | None = None, upto: int | None = None
+    ) -> list[Event]:
+        """The next `limit` events with `after` < seq ≤ `upto`."""
+        upto = LAST if upto is None else upto
+        with self._reader() as db:
+            if session is None:
+                query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq <= ?"
+                found = db.execute(f"{query} ORDER BY seq LIMIT ?", (after, upto, limit))
+            else:
+                query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND session_seq > ?"
+                place = _place_after(db, session, after) if after else 0
+                found = db.execute(
+                    f"{query} AND seq <= ? ORDER BY session_seq LIMIT ?",
+                    (session, place, upto, limit),
+                )
+            return self._typed(db, found)
+
+    def tail_of(self, session: str, type_: str, n: int) -> list[Event]:
+        """The last `n` events of one type, oldest first."""
+        query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND type = ?"
+        with self._reader() as db:
+            found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, type_, n))
+            return self._typed(db, found)[::-1]
+
+    def endings(self) -> list[Event]:
+        """Every run that has ended; an index of their own keeps this cheap."""
+        query = f"SELECT {COLUMNS} FROM events WHERE type = 'session.ended' ORDER BY seq"
+        with self._reader() as db:
+            return self._typed(db, db.execute(query))
+
+    def session_row(self, ref: str) -> SessionRow | None:
+        """By id, else by name in any case, else by the Claude id it had last."""
+        with self._reader() as db:
+            for condition in (
+                "id = ?",
+                "name_key = ?",
+                "id = (SELECT session FROM claude_ids WHERE claude_id = ? ORDER BY seq DESC)",
+            ):
+                value = ref.casefold() if condition.startswith("name") else ref
+                query = f"SELECT {ROW} FROM sessions WHERE {condition}"
+                if (row := db.execute(query, (value,)).fetchone()) is not None:
+                    return read_row(row)
+        return None
+
+    def session_rows(
+        self, *, statuses: Collection[Status] | None = None, limit: int = -1
+    ) -> list[SessionRow]:
+        """The one touched last comes first."""
+        marks = ", ".join("?" * len(statuses or ()))
+        where = "" if statuses is None else f"WHERE status IN ({marks})"
+        query = f"SELECT {ROW} FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?"
+        with self._reader() as db:
+            return [read_row(row) for row in db.execute(query, (*(statuses or ()), limit))]
+
+    def names(self, prefix: str) -> list[str]:
+        """Case-folded names in use that begin like this: to find a free one."""
+        query = "SELECT name_key FROM sessions WHERE name_key >= ? AND name_key < ?"
+        start = prefix.casefold()
+        with self._reader() as db:
+            return [name for (name,) in db.execute(query, (start, start + "\U0010ffff"))]
+
+    def _typed(self, db: sqlite3.Connection, found: sqlite3.Cursor) -> list[Event]:
+        epoch, runner, read = self.epoch, self.runner, rows.read_event
+        return [read(db, row, epoch=epoch, runner=runner) for row in found]
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        try:
+            db = self._readers.pop()
+        except IndexError:
+            db = connect_for_reading(self.path)
+        try:
+            yield db
+        finally:
+            if self._closed or len(self._readers) >= IDLE_READERS:
+                db.close()
+            else:
+                self._readers.append(db)
+
+
+def _last_place(db: sqlite3.Connection, session: str) -> int:
+    query = "SELECT coalesce(max(session_seq), 0) FROM events WHERE session = ?"
+    return int(db.execute(query, (session,)).fetchone()[0])
+
+
+def _place_after(db: sqlite3.Connection, session: str, seq: int) -> int:
+    """How many of the session's events lie at or before `seq`.
+
+    Both numbers rise together and the inner one has no holes, so we can halve: twenty lookups for
+    a million events, where a condition on `seq` would walk the session from its beginning.
+    """
+    low, high = 0, _last_place(db, session)
+    query = "SELECT seq FROM events WHERE session = ? AND session_seq = ?"
+    while low < high:
+        middle = (low + high + 1) // 2
+        found: tuple[Any, ...] = db.execute(query, (session, middle)).fetchone()
+        low, high = (middle, high) if found[0] <= seq else (low, middle - 1)
+    return low

@@ -1,0 +1,201 @@
+"""What people read about a session: short, its name first, one thing to do. Pure.
+
+Everything here is plain text in which a line is a line; only what streams is Claude's Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import PurePath
+
+from claude_sessions import events as e
+from claude_sessions.approvals.visible import one_line
+from claude_sessions.channel import Action, Kind
+from claude_sessions.model import Reason, Status
+from claude_sessions.state import SessionState
+
+PROMPT = 80
+LAST_WORDS = 300
+SEPARATOR = " · "
+
+ENDINGS = {
+    Status.COMPLETED: (Kind.COMPLETED, "✅", "is done"),
+    Status.FAILED: (Kind.FAILED, "❌", "failed"),
+    Status.KILLED: (Kind.KILLED, "⛔", "was stopped"),
+}
+
+
+def elapsed(seconds: float) -> str:
+    """`1:58`, `2:03:10`."""
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def money(usd: float, *, unknown: bool = False) -> str:
+    """Empty when there is nothing to say; `+` when a part of it was never reported."""
+    if not usd:
+        return ""
+    amount = "<$0.01" if usd < 0.01 else f"${usd:.2f}"
+    return amount + ("+" if unknown else "")
+
+
+def local_time(at: datetime) -> str:
+    return f"{at.astimezone():%H:%M}"
+
+
+def line(*parts: str) -> str:
+    return SEPARATOR.join(part for part in parts if part)
+
+
+def lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def last_words(text: str, limit: int = LAST_WORDS) -> str:
+    """The end of what Claude said, without the marks of Markdown."""
+    words = re.sub(r"(?m)^#+ |[*`~]+", "", text).strip()
+    if len(words) > limit:
+        _, _, words = words[-limit:].partition(" ")
+        words = "…" + words
+    return words
+
+
+# --- a run begins
+
+
+def launched(state: SessionState) -> str:
+    budget = state.spec.budget_usd
+    return lines(
+        line(
+            f"🟢 {state.name}",
+            PurePath(state.spec.directory).name or state.spec.directory,
+            state.spec.model or "",
+            f"${budget:g}" if budget else "",
+        ),
+        one_line(state.prompt, PROMPT),
+        ""
+        if state.spec.trusted
+        else "New directory: its own hooks, MCP servers and CLAUDE.md are off.",
+    )
+
+
+def resumed(state: SessionState) -> str:
+    return line(f"🟢 {state.name}", "resumed")
+
+
+def launch_actions(state: SessionState) -> tuple[Action, ...]:
+    actions = (
+        Action(label="Foreground", line=f"/fg {state.name}"),
+        Action(label="Stop", line=f"/kill {state.name}"),
+    )
+    if state.spec.trusted:
+        return actions
+    return (*actions, Action(label="Trust this project", line=f"/trust {state.name}"))
+
+
+# --- a turn
+
+
+def turn_over(state: SessionState, turn: e.TurnCompleted) -> str:
+    """The one quiet line under a finished answer."""
+    share = state.context_share
+    return line(
+        state.name,
+        elapsed(turn.duration_ms / 1000),
+        money(turn.cost_usd),
+        f"context {share:.0%}".replace("%", " %") if share is not None else "",
+    )
+
+
+def turn_failed(state: SessionState, turn: e.TurnCompleted) -> str:
+    head = line(
+        f"⚠️ {state.name}: the turn failed",
+        elapsed(turn.duration_ms / 1000),
+        money(turn.cost_usd),
+    )
+    return lines(head, turn.error or turn.reason, "Say something to go on.")
+
+
+def turn_interrupted(state: SessionState, turn: e.TurnInterrupted) -> str:
+    return line(f"⏹ {state.name}", "interrupted", elapsed(turn.duration_ms / 1000))
+
+
+def waiting(state: SessionState, turn: e.TurnCompleted, said: str) -> str:
+    head = line(
+        f"💬 {state.name} waits for you",
+        elapsed(turn.duration_ms / 1000),
+        money(turn.cost_usd),
+    )
+    return lines(head, last_words(said))
+
+
+def waiting_actions(state: SessionState) -> tuple[Action, ...]:
+    return (
+        Action(label="Read", line=f"/fg {state.name}"),
+        Action(label="Reply", line=f"/say {state.name} ", needs_text=True),
+    )
+
+
+def long_running(state: SessionState, seconds: float) -> str:
+    return f"⏱️ {state.name} has been working for {elapsed(seconds)}."
+
+
+def long_running_actions(state: SessionState) -> tuple[Action, ...]:
+    return (
+        Action(label="Foreground", line=f"/fg {state.name}"),
+        Action(label="Interrupt", line=f"/interrupt {state.name}"),
+    )
+
+
+def compacted(state: SessionState, payload: e.ContextCompacted) -> str:
+    sizes = ""
+    if payload.pre_tokens and payload.post_tokens:
+        sizes = f"{payload.pre_tokens // 1000}k → {payload.post_tokens // 1000}k tokens"
+    return line(state.name, "context compacted", sizes)
+
+
+def task_started(task: e.TaskStarted) -> str:
+    return f"⚙️ Background task — {one_line(task.description, 80) or task.kind or task.task_id}"
+
+
+def task_ended(task: e.TaskEnded) -> str:
+    return lines(f"⚙️ Background task {task.status or 'ended'}", one_line(task.summary, 200))
+
+
+# --- a run ends
+
+
+def ended(state: SessionState, ending: e.SessionEnded, *, by: str | None, said: str) -> str:
+    """`said`: Claude's last words, for whoever has not read them."""
+    _, icon, word = ENDINGS[ending.status]
+    head = line(
+        f"{icon} {state.name} {word}",
+        elapsed(ending.duration_ms / 1000),
+        money(ending.cost_usd, unknown=ending.cost_unknown),
+    )
+    why = ending.message
+    if ending.status is Status.KILLED and ending.reason is Reason.USER and by:
+        why = lines(f"By {by}.", why)
+    return lines(head, why, last_words(said) if ending.status is Status.COMPLETED else "")
+
+
+def ended_actions(state: SessionState) -> tuple[Action, ...]:
+    return (
+        Action(label="Read", line=f"/output {state.name}"),
+        Action(label="Go on", line=f"/resume {state.name} ", needs_text=True),
+    )
+
+
+def limit(state: SessionState, reached: e.LimitReached) -> str:
+    resets = ""
+    if reached.resets_at is not None:
+        at = datetime.fromtimestamp(reached.resets_at).astimezone()
+        resets = f"It resets at {at:%H:%M on %-d %B}."
+    return lines(f"⛔ {state.name} reached a limit", reached.message, resets)
+
+
+def notice(state: SessionState, noticed: e.Noticed) -> str:
+    said = noticed.message
+    return said if said.startswith(state.name) else f"{state.name}: {said}"

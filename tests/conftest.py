@@ -1,0 +1,34 @@
+"""What every test of the real thing needs: a script, a model behind it, a place to run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from claude_sessions.demo import Sandbox, Script, ScriptedModel
+
+
+@pytest.fixture
+def script() -> Script:
+    """Extend it in the test; it answers anything else with `You said: …`."""
+    return Script()
+
+
+@pytest.fixture
+async def model(script: Script) -> AsyncIterator[ScriptedModel]:
+    async with ScriptedModel(script) as serving:
+        yield serving
+
+
+@pytest.fixture
+def sandbox(model: ScriptedModel, tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path, model.url)
+
+
+@pytest.fixture
+def workdir(tmp_path: Path) -> Path:
+    directory = tmp_path / "work"
+    directory.mkdir()
+    return directory
