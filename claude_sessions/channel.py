@@ -66,7 +66,7 @@ class Notification:
     kind: Kind
     session: str | None  # id
     name: str  # the session's name, shown first
-    text: str  # Markdown; for STREAM the whole block so far
+    text: str  # STREAM: the whole block so far, in Markdown; else plain, where a line is a line
     final: bool = True  # STREAM: no more will come for this block
     foreground: bool = True
     actions: tuple[Action, ...] = ()

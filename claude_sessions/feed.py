@@ -90,8 +90,6 @@ class Feed:
             if self._history:
                 return self._history.popleft()
             if not self._joined:
-                if self._ending:
-                    break
                 self._join()
             if self._place < self._upto:
                 await self._read()
@@ -117,7 +115,7 @@ class Feed:
         self._wake()
 
     def finish(self) -> None:
-        """The log closes: what waits here is still read, then the iteration ends."""
+        """The log closes: all it holds is still read, then the iteration ends."""
         self._ending = True
         self._wake()
 
@@ -133,7 +131,8 @@ class Feed:
     def _join(self) -> None:
         if self._joined:
             return
-        self._source.join(self)
+        if not self._ending:
+            self._source.join(self)
         self._joined = True
         self._upto = self._source.head
         if self.signals:

@@ -168,7 +168,7 @@ class Outlet:
     # --- delivery
 
     async def run(self) -> None:
-        """Ends when told to finish or cut for being slow; raises what its channel is closed with."""
+        """Ends when told to finish, or cut for being slow. Raises ChannelClosed."""
         try:
             while not self._cut:
                 while self._queue:

@@ -68,19 +68,24 @@ class NotificationRouter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        try:
+            await self._drain()
+        finally:
+            self._feed.close()
+            for session in list(self._reminders):
+                self._calm(session)
+            for task in self._deliveries.values():
+                logger.warning("channel.undelivered", channel=task.get_name())
+                task.cancel()
+            await self._group.__aexit__(kind, error, trace)
+
+    async def _drain(self) -> None:
         self._feed.finish()
         await asyncio.wait([self._reader], timeout=self._close_seconds)
-        self._feed.close()
-        for session in list(self._reminders):
-            self._calm(session)
         for outlet in self._outlets.values():
             outlet.finish()
         if self._deliveries:
-            _, late = await asyncio.wait(self._deliveries.values(), timeout=self._close_seconds)
-            for task in late:
-                logger.warning("channel.undelivered", task=task.get_name())
-                task.cancel()
-        await self._group.__aexit__(kind, error, trace)
+            await asyncio.wait(self._deliveries.values(), timeout=self._close_seconds)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         return self._group.create_task(work, name=name)
@@ -178,9 +183,10 @@ class NotificationRouter:
         """The channel it came from, when that one is not watching."""
         origin = watch.state.origin or ""
         outlet = self._outlets.get(origin)
-        if outlet is not None and origin not in watch.state.foreground:
-            if event is None or outlet.after < event.seq:
-                yield outlet
+        if outlet is None or origin in watch.state.foreground:
+            return
+        if event is None or outlet.after < event.seq:
+            yield outlet
 
     def _hear(self, watch: Watch, event: e.Event) -> None:
         news = watch.take(event)
@@ -195,9 +201,9 @@ class NotificationRouter:
         match event.payload:
             case e.TurnStarted():
                 self._remind_later(watch)
-            case e.TurnCompleted() | e.TurnInterrupted() | e.SessionAsleep():
+            case e.TurnCompleted() | e.TurnInterrupted():
                 self._calm(watch.state.id)
-            case e.SessionEnded():
+            case e.SessionAsleep() | e.SessionEnded():
                 self._forget(watch.state.id)
 
     # --- words that stream
@@ -214,7 +220,7 @@ class NotificationRouter:
                         self._stream(self._outlets[channel], watch, delta.block)
             case e.Backgrounded(channel=channel) if channel in self._outlets:
                 self._outlets[channel].leave(session)
-            case e.TurnCompleted() | e.TurnInterrupted() | e.SessionAsleep() | e.SessionEnded():
+            case e.TurnCompleted() | e.TurnInterrupted():
                 for outlet in self._outlets.values():
                     outlet.leave(session)
 
@@ -275,6 +281,7 @@ class NotificationRouter:
             if reminder is not None:
                 for outlet in outlets:
                     outlet.tell(reminder)
+                return
 
     def _calm(self, session: str) -> None:
         if (task := self._reminders.pop(session, None)) is not None:

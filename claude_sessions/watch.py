@@ -40,8 +40,9 @@ class Watch:
         self._reminded_run: str | None = None
 
     def take(self, event: e.Event) -> News:
-        working_on = self.state.turn
+        working_on = None
         if event.seq > self.state.last_seq:
+            working_on = self.state.turn
             self.state = fold(self.state, event)
         match event.payload:
             case e.SessionCreated():
@@ -58,7 +59,7 @@ class Watch:
             case e.TurnStarted():
                 self._limited = False
             case e.TurnCompleted() as turn:
-                beside = working_on is not None and event.turn != working_on
+                beside = working_on not in (None, event.turn)
                 return NOTHING if beside else self._turn_over(turn, event.turn)
             case e.TurnInterrupted() as turn:
                 return self._interrupted(turn)

@@ -261,7 +261,9 @@ class _Reader:
                     break
                 body.append(line)
             else:
+                # Inside $(…) bash then ends it at a line that merely begins like the delimiter.
                 self.certain = False
+                self.found.append(_Draft(self.at, words=[ANY]))
             draft.fed = "\n".join(body) if quoted else self._expanded("\n".join(body), draft)
 
     def _expanded(self, body: str, draft: _Draft) -> str:

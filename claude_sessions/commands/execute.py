@@ -241,8 +241,20 @@ class Commands:
 
     async def _withdraw(self, command: c.Withdraw, caller: Caller) -> c.Reply:
         state = await self._book.find(command.session)
-        await self._manager.withdraw(state, command.message, caller=str(caller))
-        return self._reply(f"{state.name}: withdrawn.", state)
+        message = next((m for m in state.queued if m.id == command.message), None)
+        if message is None:
+            raise Conflict("That message is no longer queued: Claude has it.")
+        await self._manager.withdraw(state, message.id, caller=str(caller))
+        if not (command.steer or command.interrupt):
+            return self._reply(f"{state.name}: withdrawn.", state)
+        again = c.Respond(
+            session=state.id,
+            text=message.text,
+            attachments=message.attachments,
+            steer=command.steer,
+            interrupt=command.interrupt,
+        )
+        return await self.execute(again, caller)
 
     async def _interrupt(self, command: c.Interrupt, caller: Caller) -> c.Reply:
         state = await self._book.find(command.session)
@@ -309,7 +321,7 @@ class Commands:
         states = await self._states()
         if command.status != "all":
             states = [s for s in states if s.status == command.status]
-        text = replies.listing(states, self._clock.now())
+        text = replies.listing(states, self._clock.now(), full=command.full)
         return c.Reply(text=text, data={"sessions": [s.id for s in states]})
 
     async def _states(self) -> list[SessionState]:
@@ -466,7 +478,7 @@ class Commands:
         return self._reply(f"{state.name}: task {command.task} is being stopped.", state)
 
     async def _help(self, command: c.Help, caller: Caller) -> c.Reply:
-        return c.Reply(text=replies.help_text())
+        return c.Reply(text=replies.help_text(command.topic))
 
     # --- small things
 

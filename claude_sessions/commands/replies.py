@@ -182,7 +182,11 @@ def help_text(topic: str | None = None) -> str:
 
 
 def _help_on(usage: Usage) -> str:
-    lines = [usage.help.capitalize(), f"Usage: {usage.line}", f"Example: {usage.example}"]
+    lines = [
+        usage.help[:1].upper() + usage.help[1:],
+        f"Usage: {usage.line}",
+        f"Example: {usage.example}",
+    ]
     if usage.aliases:
         lines.append(f"Also: {', '.join('/' + alias for alias in usage.aliases)}")
     return "\n".join(lines)

@@ -48,10 +48,16 @@ class _Markdown(Markdown):
         self.parsed = parser.parse(text)
 
 
-def rendered(text: str, *, width: int) -> list[str]:
+def rendered(text: str, *, width: int, colour: bool = True) -> list[str]:
     """For a terminal: lines with colours and weights."""
     page = io.StringIO()
-    console = Console(file=page, force_terminal=True, width=min(width, MAX_WIDTH), emoji=False)
+    console = Console(
+        file=page,
+        force_terminal=True,
+        no_color=not colour,
+        width=min(width, MAX_WIDTH),
+        emoji=False,
+    )
     console.print(_Markdown(harmless(text)))
     lines = [line.rstrip() for line in page.getvalue().split("\n")]
     return _trimmed(lines)

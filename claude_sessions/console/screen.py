@@ -27,7 +27,7 @@ class Screen:
     ) -> None:
         self.tty = tty
         self._output = output
-        self._colour = colour and tty
+        self.colour = colour and tty
         self._width = width
         self._live: Sequence[str] = ()
         self._prompt: str | None = None
@@ -49,23 +49,30 @@ class Screen:
             return 80
 
     def styled(self, text: str, *styles: str) -> str:
-        if not self._colour or not text:
+        if not self.colour or not text:
             return text
         return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
 
     # --- drawing; each is one write, and the future is done when it is out
 
-    def print(self, lines: Iterable[str], *, live: Sequence[str] | None = None) -> asyncio.Future[None]:
+    def print(
+        self, lines: Iterable[str], *, live: Sequence[str] | None = None
+    ) -> asyncio.Future[None]:
         """`live`: rows that are shown until the next print says otherwise."""
         if live is not None:
             self._live = live
         finished = "".join(f"{line}\n" for line in lines)
         return self._output.write(self._erased() + finished + self._below())
 
-    def input(self, prompt: str | None, before: str = "", after: str = "") -> asyncio.Future[None]:
-        """The input line; None takes it away."""
-        self._prompt, self._before, self._after = prompt, before, after
-        return self._output.write(self._erased() + self._below())
+    def prompt(self, prompt: str | None) -> asyncio.Future[None]:
+        """What stands before the input line; None takes the line away."""
+        self._prompt = prompt
+        return self.print(())
+
+    def typed(self, before: str, after: str) -> asyncio.Future[None]:
+        """What the input line holds, around the cursor."""
+        self._before, self._after = before, after
+        return self.print(())
 
     async def open(self) -> None:
         if self.tty:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ log = structlog.get_logger()
 
 INTERRUPT_SECONDS = 2.0
 START_SECONDS = 60.0
+MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what we expect of the stream
 EVENTS_HELD = 50_000  # what a turn may produce while nobody can take it (the disk is full)
 LOGIN_REMEDY = (
     "Claude is not logged in. Run `claude` once in a terminal and log in, then try again."
@@ -102,6 +104,12 @@ class ClaudeEngine:
         )
 
 
+def too_old(version: str | None) -> bool:
+    """A version that cannot be read is given the benefit of the doubt."""
+    numbers = re.findall(r"\d+", version or "")[:3]
+    return len(numbers) == 3 and tuple(map(int, numbers)) < MINIMUM_CLI
+
+
 def cli_mode(mode: PermissionMode) -> PermissionMode:
     """`dontAsk` is judged by our own rules, so the CLI must ask us."""
     return PermissionMode.DEFAULT if mode is PermissionMode.DONT_ASK else mode
@@ -148,6 +156,13 @@ class ClaudeConversation:
         info = await self._client.get_server_info() or {}
         self.version = info.get("claude_code_version")
         self.commands = tuple(command["name"] for command in info.get("commands") or ())
+        if too_old(self.version):
+            await self.close()
+            wanted = ".".join(map(str, MINIMUM_CLI))
+            raise EngineError(
+                f"Claude's program is too old ({self.version}; {wanted} or later is needed). "
+                "Update it, or clear [sessions] cli_path to use the one that comes along."
+            )
 
     def _start_failure(self, error: BaseException) -> EngineError:
         said = self._last_error or "\n".join(list(self._transport.stderr)[-5:])

@@ -130,7 +130,8 @@ class SessionManager:
     # --- looking
 
     def live(self) -> list[SessionState]:
-        return [session.state for session in self._live.values()]
+        states = [session.state for session in self._live.values()]
+        return [state for state in states if state.status.has_process]
 
     def working(self) -> list[SessionState]:
         """Those that hold a process for a turn; one that waits for a person does not count."""

@@ -59,12 +59,10 @@ class AtomicStorage(tinydb.Storage):
         try:
             _replace(self._path, text)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise StorageFull(
-                f"{self._path} could not be written: the disk is full; make room on it, then try "
-                "again."
-            ) from error
+            problem = f"{self._path} could not be written: {error.strerror}."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageFull(f"{problem} Make room on the disk, then try again.") from error
+            raise SessionsError(problem) from error
 
     def _set_aside(self, problem: str) -> None:
         stamp = self._clock().strftime("%Y%m%dT%H%M%S%f")
@@ -139,10 +137,9 @@ def _replace(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(handle, "wb", buffering=0) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            os.fsync(handle)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

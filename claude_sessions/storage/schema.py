@@ -77,7 +77,8 @@ VERSION = len(MIGRATIONS)
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # never makes a file
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5.0)
     db.execute("PRAGMA query_only = ON")
     return db
 

@@ -259,12 +259,12 @@ def test_binary_junk_is_refused_in_one_sentence(junk: str, before: str) -> None:
     "piece", ["x", "a ", "\\ ", ",", "(", '"', "\\", "--name ", "--allow (", "[", '{"a":']
 )
 def test_five_megabytes_of_anything_are_refused_at_once(piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     for head in ("", "/new ", "/say ", "/new --name ", "/new --allow ", "/allow a --input "):
         for size in (5_000_000, 900_000):
             found = outcome(head + piece * (size // len(piece)))
             assert isinstance(found, Command) or len(str(found)) < 1000
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_deeply_nested_json_is_refused() -> None:

@@ -500,6 +500,7 @@ def test_help_names_every_command_in_a_line_each() -> None:
     assert "\n/new: start a session\n" in text
     assert max(map(len, text.splitlines())) < 100
     assert "Also: /claude_fg" in replies.help_text("fg")
+    assert replies.help_text("trust").startswith("Let a directory's own hooks, MCP servers")
 
 
 JUNK = st.text(st.characters(exclude_categories=[]), max_size=200)

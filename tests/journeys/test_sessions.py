@@ -444,3 +444,18 @@ async def _pid(chat: Chat, name: str) -> int:
         if (pid := getattr(event.payload, "pid", None)) is not None:
             return int(pid)
     raise AssertionError(f"{name} has no process")
+
+
+async def test_a_queued_message_can_still_be_said_now(
+    script: Script, model: ScriptedModel, chat: Chat
+) -> None:
+    script.on("work", bash("touch made"), say("Done."))
+    await chat.type("/new --name busy work")
+    asked = await chat.asked("busy")
+    reply = await chat.reply("/say busy be quick")
+    now = next(action for action in reply.actions if "--steer" in action.line)
+    await chat.type(now.line)
+    await chat.type(f"/allow {asked.id}")
+    await chat.idle("busy")
+    assert [r.steered for r in model.about("be quick")] == [("be quick",)]
+    assert model.prompts() == ["work"]

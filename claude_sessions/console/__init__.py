@@ -1,0 +1,57 @@
+"""The terminal chat: the door that needs no account."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from claude_sessions.commands import Reply
+from claude_sessions.console.channel import CONSOLE, ConsoleChannel
+from claude_sessions.console.chat import ConsoleChat
+from claude_sessions.console.screen import Screen
+from claude_sessions.router import NotificationRouter
+
+if TYPE_CHECKING:
+    from claude_sessions.daemon import Daemon
+
+__all__ = ["CONSOLE", "ConsoleChannel", "ConsoleChat", "Screen", "chat_at", "serve_console"]
+
+GREETING = "/new and a prompt starts a session, /help lists the rest, /quit leaves."
+
+
+async def serve_console(daemon: Daemon, *, greeting: str = GREETING) -> None:
+    """The chat on this process's own terminal, until the person leaves."""
+    caller = daemon.local_caller("terminal", CONSOLE)
+    await chat_at(
+        sys.stdin.fileno(),
+        sys.stdout.fileno(),
+        router=daemon.router,
+        hear=lambda text: daemon.hear(text, caller),
+        busy=lambda: [state.name for state in daemon.manager.working()],
+        greeting=greeting,
+    )
+
+
+async def chat_at(
+    stdin: int,
+    stdout: int,
+    *,
+    router: NotificationRouter,
+    hear: Callable[[str], Awaitable[Reply]],
+    busy: Callable[[], list[str]],
+    greeting: str = "",
+) -> None:
+    screen = Screen.on(stdout)
+    channel = ConsoleChannel(screen)
+    chat = ConsoleChat(
+        channel=channel, screen=screen, stdin=stdin, hear=hear, busy=busy, greeting=greeting
+    )
+    router.attach(channel)
+    try:
+        await screen.open()
+        await chat.run()
+    finally:
+        await router.detach(channel.id)
+        await channel.close()
+        await screen.close()
