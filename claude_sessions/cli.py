@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -15,7 +13,8 @@ import typer
 
 from claude_sessions import __version__, logs
 from claude_sessions.config import Loaded, home_path, load, make_home
-from claude_sessions.daemon import Daemon, open_daemon, tell_systemd
+from claude_sessions.console import serve_console
+from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals, tell_systemd
 from claude_sessions.doctor import Finding, examine
 from claude_sessions.errors import ConfigError, SessionsError
 
@@ -28,6 +27,7 @@ app = typer.Typer(
     help="A pool of named Claude Code sessions, driven from wherever you are.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
@@ -36,12 +36,30 @@ Home = Annotated[Path | None, typer.Option("--home", help="Where the state is ke
 Level = Annotated[str | None, typer.Option("--log-level", help="debug, info, warning or error.")]
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"claude-sessions {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which version this is.", callback=_say_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 @app.command()
 def run(config: Config = None, home: Home = None, log_level: Level = None) -> None:
     """Start the daemon, with a chat in this terminal."""
     loaded = _load(config, log_level)
     place = _refusing(lambda: make_home(home_path(home)))
-    chatting = loaded.settings.console.enabled and sys.stdin.isatty()
+    chatting = loaded.settings.console.enabled and os.isatty(0)  # stdin may be closed
     logs.configure(
         level=loaded.settings.log.level,
         as_json=loaded.settings.log.format == "json",
@@ -51,51 +69,30 @@ def run(config: Config = None, home: Home = None, log_level: Level = None) -> No
 
 
 async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
-    async with open_daemon(loaded.settings, home, environ=os.environ) as daemon:
-        source = str(loaded.source) if loaded.source else "defaults"
-        log.info("daemon.ready", version=__version__, home=str(home), configuration=source)
-        tell_systemd("READY=1")
-        try:
-            await (_until_left(daemon) if chatting else _until_told(daemon))
-        finally:
-            tell_systemd("STOPPING=1")
-            log.info("daemon.stopping", working=len(daemon.manager.working()))
-    log.info("daemon.stopped")
+    with stop_signals() as told:
+        async with open_daemon(loaded.settings, home, environ=os.environ) as daemon:
+            source = str(loaded.source) if loaded.source else "defaults"
+            log.info("daemon.ready", version=__version__, home=str(home), configuration=source)
+            tell_systemd("READY=1")
+            try:
+                await _until_over(daemon, told, chatting=chatting)
+            finally:
+                tell_systemd("STOPPING=1")
+                log.info("daemon.stopping", working=len(daemon.manager.working()))
+        log.info("daemon.stopped")
 
 
-async def _until_left(daemon: Daemon) -> None:
-    from claude_sessions.console import serve_console
-
-    async with asyncio.TaskGroup() as group:
-        chat = group.create_task(serve_console(daemon), name="console")
-        stop = group.create_task(_until_told(daemon, interrupts=False), name="signals")
-        await asyncio.wait({chat, stop}, return_when=asyncio.FIRST_COMPLETED)
-        chat.cancel()
-        stop.cancel()
-
-
-async def _until_told(daemon: Daemon, *, interrupts: bool = True) -> None:
-    """Until SIGTERM (or Ctrl-C, where no chat takes it), or until the log cannot go on."""
-    told = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if interrupts else ()))
-    for number in signals:
-        loop.add_signal_handler(number, told.set)
-    waits = [asyncio.ensure_future(told.wait()), asyncio.ensure_future(daemon.log.failed.wait())]
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
-        for number in signals:
-            loop.remove_signal_handler(number)
+async def _until_over(daemon: Daemon, told: asyncio.Event, *, chatting: bool) -> None:
+    """Until somebody leaves the chat or wants us to stop, or the log cannot go on."""
+    doors = {"console": serve_console(daemon)} if chatting else {}
+    await first(signals=told.wait(), log=daemon.log.failed.wait(), **doors)
     if daemon.log.failure is not None:
         raise SessionsError(f"The log cannot go on: {daemon.log.failure}")
 
 
 @app.command()
 def doctor(config: Config = None, home: Home = None) -> None:
-    """Say whether everything that sessions need is there, each with a remedy."""
+    """Check what sessions need, with a remedy for what is missing."""
     loaded = _load(config, None)
     place = _refusing(lambda: home_path(home))
     findings = asyncio.run(examine(loaded.settings, place, loaded.source))
@@ -113,7 +110,7 @@ def _line(finding: Finding) -> str:
 @app.command()
 def version() -> None:
     """Say which version this is."""
-    typer.echo(f"claude-sessions {__version__}")
+    _say_version(True)
 
 
 def _load(config: Path | None, log_level: str | None) -> Loaded:
@@ -135,4 +132,4 @@ def _refusing(act: Callable[[], T]) -> T:
 
 
 def main() -> None:
-    app()
+    app(prog_name="claude-sessions")

@@ -5,13 +5,16 @@ Log, router, sessions, doors; so a stop closes the doors first and delivers what
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
+import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -164,6 +167,32 @@ def only_one(home: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def stop_signals() -> Iterator[asyncio.Event]:
+    """Set by SIGTERM, SIGHUP or Ctrl-C, heard from the first moment to the last.
+
+    A stop is bounded, so a second signal must not cut it short: sessions would be abandoned.
+    """
+    told, loop = asyncio.Event(), asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, told.set)
+    try:
+        yield told
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def first(**works: Coroutine[Any, Any, Any]) -> None:
+    """Until the first of them is done; the others are ended."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work, name=name) for name, work in works.items()]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+
+
 def tell_systemd(word: str) -> None:
     """`READY=1`, `STOPPING=1`; nothing without systemd."""
     address = os.environ.get("NOTIFY_SOCKET")
@@ -171,6 +200,9 @@ def tell_systemd(word: str) -> None:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as door:
-        door.connect(address)
-        door.sendall(word.encode())
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as door:
+            door.connect(address)
+            door.sendall(word.encode())
+    except OSError as error:  # nobody to tell is no reason to stop
+        log.warning("systemd.unreachable", word=word, why=str(error))

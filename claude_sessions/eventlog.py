@@ -63,7 +63,8 @@ class EventLog(History):
         self._queued: list[Request] = []  # in this turn of the loop
         self._unwritten: set[Request] = set()
         self._unwritten_bytes = 0
-        self._closed = False
+        self._closed = False  # to new events
+        self._finished = False  # nothing more will come
         self._head = 0
         self.trouble: str | None = None  # why nothing new can be stored at present
         self.failure: BaseException | None = None
@@ -93,6 +94,7 @@ class EventLog(History):
                 await asyncio.wait_for(asyncio.shield(self._ended), self._close_seconds)
         finally:
             self._give_up()
+            self._finished = True
             for feed in self._all_feeds():
                 feed.finish()
             if self._ended.done():
@@ -253,6 +255,9 @@ class EventLog(History):
     # --- what a feed needs
 
     def join(self, feed: Feed) -> None:
+        if self._finished:
+            feed.finish()
+            return
         self._feeds.setdefault(feed.session, []).append(feed)
 
     def leave(self, feed: Feed) -> None:

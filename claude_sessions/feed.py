@@ -27,7 +27,8 @@ class Source(Protocol):
     def head(self) -> int:
         """The last event that live readers have been given."""
 
-    def join(self, feed: Feed) -> None: ...
+    def join(self, feed: Feed) -> None:
+        """From here on it is given what happens; a log that is closed finishes it instead."""
 
     def leave(self, feed: Feed) -> None: ...
 
@@ -131,8 +132,7 @@ class Feed:
     def _join(self) -> None:
         if self._joined:
             return
-        if not self._ending:
-            self._source.join(self)
+        self._source.join(self)
         self._joined = True
         self._upto = self._source.head
         if self.signals:

@@ -18,8 +18,6 @@ import structlog
 from claude_sessions.channel import Channel, ChannelClosed, MessageRef, Notification
 from claude_sessions.clock import Clock
 
-BOUND = 10_000  # what may wait for a channel before it is cut
-
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 StreamKey = tuple[str, str]  # session, block
 
@@ -60,21 +58,28 @@ class Shown:
 
 
 class Outlet:
-    """`after`: events up to there are not this channel's business. `run` is its delivery task."""
+    """`after`: events up to there are not this channel's business. `caller`: what this one did was
+    answered here already. `bound`: when so much waits, the channel is cut. `run` is its delivery
+    task.
+    """
 
     def __init__(
         self,
         channel: Channel,
         *,
         after: int,
+        caller: str | None,
         clock: Clock,
         throttle_seconds: float,
+        bound: int,
         spawn: Spawn,
     ) -> None:
         self.channel = channel
         self.after = after
+        self.caller = caller
         self._clock = clock
         self._throttle_seconds = throttle_seconds
+        self._bound = bound
         self._spawn = spawn
         self._queue: deque[Told | Shown | Stream] = deque()
         self._wake = asyncio.Event()
@@ -157,8 +162,8 @@ class Outlet:
         self.flush(session)
 
     def _put(self, item: Told | Shown | Stream) -> None:
-        if len(self._queue) >= BOUND:
-            logger.warning("channel.too_slow", channel=self.channel.id, waiting=BOUND)
+        if len(self._queue) >= self._bound:
+            logger.warning("channel.too_slow", channel=self.channel.id, waiting=len(self._queue))
             self._queue.clear()
             self._cut = True
         elif not self._cut:
@@ -170,10 +175,10 @@ class Outlet:
     async def run(self) -> None:
         """Ends when told to finish, or cut for being slow. Raises ChannelClosed."""
         try:
-            while not self._cut:
+            while True:
                 while self._queue:
                     await self._deliver(self._queue.popleft())
-                if self._finishing:
+                if self._finishing or self._cut:
                     return
                 self._wake.clear()
                 await self._wake.wait()

@@ -42,6 +42,7 @@ class NotificationRouter:
         clock: Clock,
         throttle_seconds: float = 0.5,
         long_running_minutes: float = 10,
+        waiting_bound: int = 10_000,
         close_seconds: float = 5.0,
     ) -> None:
         self._log = log
@@ -49,6 +50,7 @@ class NotificationRouter:
         self._clock = clock
         self._throttle_seconds = throttle_seconds
         self._long_running_seconds = long_running_minutes * 60
+        self._waiting_bound = waiting_bound
         self._close_seconds = close_seconds
         self._outlets: dict[str, Outlet] = {}
         self._deliveries: dict[str, asyncio.Task[None]] = {}
@@ -92,18 +94,24 @@ class NotificationRouter:
 
     # --- channels
 
-    def attach(self, channel: Channel, *, after: int | None = None) -> None:
+    def attach(
+        self, channel: Channel, *, after: int | None = None, caller: str | None = None
+    ) -> None:
         """It hears of events after the place `after`; None: from now on.
 
         A place in the past adds nothing yet: a channel that must miss nothing reads the log itself.
+        `caller` is the one whose commands are answered at this channel's own door: a launch or a
+        kill of theirs is not told to it a second time.
         """
         if channel.id in self._outlets:
             raise ValueError(f"{channel.id} is attached already")
         outlet = Outlet(
             channel,
             after=self._log.head if after is None else after,
+            caller=caller,
             clock=self._clock,
             throttle_seconds=self._throttle_seconds,
+            bound=self._waiting_bound,
             spawn=self._spawn,
         )
         self._outlets[channel.id] = outlet
@@ -192,12 +200,10 @@ class NotificationRouter:
         news = watch.take(event)
         self._follow_words(watch, event)
         self._follow_cards(watch, event)
-        if news.front is not None:
-            for outlet in self._front(watch, event):
-                outlet.tell(news.front)
-        if news.back is not None:
-            for outlet in self._back(watch, event):
-                outlet.tell(news.back)
+        for outlet in self._front(watch, event):
+            self._tell(outlet, news.front, event.caller)
+        for outlet in self._back(watch, event):
+            self._tell(outlet, news.back, event.caller)
         match event.payload:
             case e.TurnStarted():
                 self._remind_later(watch)
@@ -205,6 +211,13 @@ class NotificationRouter:
                 self._calm(watch.state.id)
             case e.SessionAsleep() | e.SessionEnded():
                 self._forget(watch.state.id)
+
+    def _tell(self, outlet: Outlet, news: Notification | None, caller: str | None) -> None:
+        if news is None:
+            return
+        answered = news.kind in (Kind.LAUNCHED, Kind.KILLED)
+        if not (answered and caller is not None and caller == outlet.caller):
+            outlet.tell(news)
 
     # --- words that stream
 
@@ -220,7 +233,7 @@ class NotificationRouter:
                         self._stream(self._outlets[channel], watch, delta.block)
             case e.Backgrounded(channel=channel) if channel in self._outlets:
                 self._outlets[channel].leave(session)
-            case e.TurnCompleted() | e.TurnInterrupted():
+            case e.TurnCompleted() | e.TurnInterrupted() | e.SessionAsleep() | e.SessionEnded():
                 for outlet in self._outlets.values():
                     outlet.leave(session)
 

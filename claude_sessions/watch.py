@@ -94,7 +94,7 @@ class Watch:
                 self._words = text
             case e.ToolRequested(tool_name=name) if name not in SHOWN_AS_CARDS:
                 within = "↳ " if payload.parent_tool_use_id else ""
-                return self._front(Kind.TOOL, within + tool_line(name, payload.input))
+                return self._front(Kind.TOOL, within + self._tool(payload))
             case e.TaskStarted():
                 return self._front(Kind.TOOL, wording.task_started(payload))
             case e.TaskEnded() if payload.status != "gone":
@@ -110,6 +110,9 @@ class Watch:
                     return self._all(Kind.NOTICE, text)
                 return self._front(Kind.NOTICE, text)
         return NOTHING
+
+    def _tool(self, call: e.ToolRequested) -> str:
+        return tool_line(call.tool_name, call.input, directory=self.state.spec.directory)
 
     # --- endings of a turn
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from claude_sessions.approvals.shell import ANY, NAME, Script, Simple, read
+from claude_sessions.approvals.shell import ANY, NAME, Simple, read
 
 Words = tuple[str, ...]
 
@@ -61,13 +61,14 @@ class Started:
 
     commands: tuple[Simple, ...]
     certain: bool
+    plain: bool  # one simple command, and so is every script it hands to a shell
 
 
 @lru_cache(maxsize=256)
 def started(text: str) -> Started:
     found: list[Simple] = []
-    certain = _collect(read(text), found, 0)
-    return Started(commands=tuple(found), certain=certain)
+    certain, plain = _collect(text, found, 0)
+    return Started(commands=tuple(found), certain=certain, plain=plain)
 
 
 def program(command: Simple) -> str:
@@ -75,26 +76,32 @@ def program(command: Simple) -> str:
     return posixpath.basename(command.words[0]).lstrip("=").lower() if command.words else ""
 
 
-def _collect(script: Script, found: list[Simple], depth: int) -> bool:
-    certain = script.certain
-    for command in script.commands:
-        certain = _follow(command, found, depth) and certain
-    return certain
+def _collect(text: str, found: list[Simple], depth: int) -> tuple[bool, bool]:
+    certain, plain = True, ANY not in text
+    # A line continuation may stand within any token (`$\\⏎(rm x)`): read the text without, too.
+    for script in dict.fromkeys((read(text), read(text.replace("\\\n", "")))):
+        certain, plain = certain and script.certain, plain and script.single
+        for command in script.commands:
+            sure, simple = _follow(command, found, depth)
+            certain, plain = certain and sure, plain and simple
+    return certain, plain
 
 
-def _follow(command: Simple, found: list[Simple], depth: int) -> bool:
+def _follow(command: Simple, found: list[Simple], depth: int) -> tuple[bool, bool]:
     found.append(command)
     if depth >= DEPTH or len(found) > MOST:
-        return False
-    certain = True
+        return False, False
+    certain = plain = True
     for text in _scripts(command):
         if ANY in text:
             found.append(replace(command, words=(ANY,), assignments=()))
-        certain = _collect(read(text), found, depth + 1) and certain
+        sure, simple = _collect(text, found, depth + 1)
+        certain, plain = certain and sure, plain and simple
     for words in _wrapped(command):
         rest = replace(command, words=words, assignments=())
-        certain = _follow(rest, found, depth + 1) and certain
-    return certain
+        sure, simple = _follow(rest, found, depth + 1)
+        certain, plain = certain and sure, plain and simple
+    return certain, plain
 
 
 def _scripts(command: Simple) -> Iterator[str]:

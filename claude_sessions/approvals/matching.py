@@ -27,7 +27,7 @@ from claude_sessions.approvals.guarded import why_guarded
 from claude_sessions.approvals.overlap import overlap
 from claude_sessions.approvals.paths import absolute, covers, is_inside, literal_root
 from claude_sessions.approvals.patterns import NAMED_TOOLS
-from claude_sessions.approvals.shell import ANY, NAME, Simple, read
+from claude_sessions.approvals.shell import ANY, NAME, Simple
 from claude_sessions.approvals.wildcards import fits, readings
 
 FAMILIES = (
@@ -90,7 +90,7 @@ def _deny_speaks_for(rule_tool: str, tool_name: str) -> bool:
 
 def _allows_command(pattern: str, call: ToolCall) -> bool:
     command = call.command.strip(" \t\n")
-    if not read(command).single or call.input.get("dangerouslyDisableSandbox"):
+    if not started(command).plain or call.input.get("dangerouslyDisableSandbox"):
         return False
     return any(fits(pieces, command) for pieces in readings(pattern))
 

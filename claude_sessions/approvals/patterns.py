@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 
 from claude_sessions.approvals.calls import COMMAND_TOOLS, PATH_TOOLS, PEOPLE_TOOLS
+from claude_sessions.approvals.commands import started
 from claude_sessions.approvals.paths import covers
-from claude_sessions.approvals.shell import read
 from claude_sessions.approvals.wildcards import readings
 from claude_sessions.errors import BadRequest
 from claude_sessions.model import Verdict
@@ -106,7 +106,7 @@ def _check_tool(tool: str, verdict: Verdict | None) -> None:
 
 def _check_command(tool: str, pattern: str, verdict: Verdict | None) -> None:
     examples = ("x".join(pieces) for pieces in readings(pattern))
-    if verdict is Verdict.ALLOW and not all(read(example).single for example in examples):
+    if verdict is Verdict.ALLOW and not all(started(example).plain for example in examples):
         raise RuleError(
             f"{tool}({pattern}) can never match: a pattern allows one plain command, without "
             "; && | & > $( ) and the like. Allow its parts one by one."

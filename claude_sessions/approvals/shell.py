@@ -87,13 +87,14 @@ class _Draft:
 
 
 _OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;&|\n]")
-_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\()|&>>?)")
+_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\())|(&>>?)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
 _CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
 _ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}]")
 _ANSI = re.compile(
-    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.))", re.S
+    r"\\(?:x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]+)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.))",
+    re.S,
 )
 _ANSI_LETTERS = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b",
@@ -161,6 +162,11 @@ class _Reader:
 
     def _group(self, draft: _Draft, char: str) -> _Draft:
         self.compound = True
+        if char == "(" and self.text[self.at - 1 : self.at] == "=" and not draft.words:
+            self.at += 1
+            self.script(")")  # an array: its words are data, but its substitutions run
+            self._word(draft)
+            return draft
         self._finish(draft)
         self.at += 1
         if self._in_pattern:
@@ -223,7 +229,7 @@ class _Reader:
         self.found.append(draft)
 
     def _redirect(self, draft: _Draft, match: re.Match[str]) -> None:
-        operator = match.group(1)
+        operator = match.group(1) or match.group(2)
         self.at = match.end()
         while self.text[self.at : self.at + 1] in (" ", "\t") or self.text.startswith(
             "\\\n", self.at

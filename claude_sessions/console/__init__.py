@@ -28,8 +28,9 @@ async def serve_console(daemon: Daemon, *, greeting: str = GREETING) -> None:
         sys.stdout.fileno(),
         router=daemon.router,
         hear=lambda text: daemon.hear(text, caller),
-        busy=lambda: [state.name for state in daemon.manager.working()],
+        busy=lambda: [state.name for state in daemon.manager.live() if state.turn],
         greeting=greeting,
+        caller=str(caller),
     )
 
 
@@ -41,13 +42,14 @@ async def chat_at(
     hear: Callable[[str], Awaitable[Reply]],
     busy: Callable[[], list[str]],
     greeting: str = "",
+    caller: str | None = None,
 ) -> None:
     screen = Screen.on(stdout)
     channel = ConsoleChannel(screen)
     chat = ConsoleChat(
         channel=channel, screen=screen, stdin=stdin, hear=hear, busy=busy, greeting=greeting
     )
-    router.attach(channel)
+    router.attach(channel, caller=caller)
     try:
         await screen.open()
         await chat.run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -23,6 +24,7 @@ from claude_sessions.console.text import cut, harmless
 from claude_sessions.model import AskKind
 
 CONSOLE = "console|local"
+REMEMBERED = 200
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +52,7 @@ class ConsoleChannel:
         self._screen = screen
         self._ids = count(1)
         self._speeches: dict[str, Speech] = {}  # by message
+        self._asked: deque[str] = deque(maxlen=REMEMBERED)  # approvals whose cards are here
         self._decided: dict[str, str] = {}  # card's message → what was printed of its outcome
         self._speaker: str | None = None
         self._closed = False
@@ -89,7 +92,9 @@ class ConsoleChannel:
         self._closed = True
 
     async def reply(self, reply: Reply) -> None:
-        """What the daemon answers to a line typed here."""
+        """What the daemon answers to a line typed here; a card that is open here says it itself."""
+        if reply.data.get("approvalId") in self._asked:
+            return
         if reply.text or reply.actions:
             await self._tell("reply", self._plain(reply.text), reply.actions)
 
@@ -139,6 +144,8 @@ class ConsoleChannel:
         if card is not None and card.decided:  # it was decided before it could be shown
             await self._decide(key, notification, card)
             return
+        if card is not None:
+            self._asked.append(card.approval_id)
         lines = self._plain(notification.text)
         if card is not None and card.kind is AskKind.PLAN:
             lines = [lines[0], *self._lines_of(card.preview.body)]

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 PASTE_BEGINS, PASTE_ENDS = "\x1b[200~", "\x1b[201~"
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~]|[^\[O])")
-_UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*|O)?\Z")
+_OPENING = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*|O)?")
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~]|[^\[O\x00-\x1f\x7f])")
 HISTORY = 200
 
 
@@ -72,9 +72,11 @@ class LineEditor:
     def _escape(self, keys: str, at: int) -> int:
         match = _SEQUENCE.match(keys, at)
         if match is None:
-            if _UNFINISHED.match(keys, at):
+            opening = _OPENING.match(keys, at)
+            assert opening is not None
+            if opening.end() == len(keys):
                 self._pending = keys[at:]
-            return len(keys)
+            return opening.end()  # not a key that we know
         if match.group() == PASTE_BEGINS:
             self._pasting = True
         else:

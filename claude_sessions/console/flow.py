@@ -52,8 +52,8 @@ class Flow:
 
     def _advance(self, block: str) -> list[str]:
         lines = self._lines(block)[:-1]
-        if self._in_common(lines) < len(self._given):
-            return []  # it looks different by now: wait until it is over
+        if lines == [""] or self._in_common(lines) < len(self._given):
+            return []  # nothing yet, or it looks different by now: wait until it is over
         new = lines[len(self._given) :]
         self._given = lines
         return new

@@ -60,15 +60,21 @@ def story(web: Path) -> Script:
         "Continue where you left off",
         say("Here I am again, with everything we said before. The cookie fix is in place."),
     )
-    script.on("plan", plan("1. Read the code.\n2. Change one line.\n3. Run the tests."), say("Done."))
+    script.on(
+        "plan", plan("1. Read the code.\n2. Change one line.\n3. Run the tests."), say("Done.")
+    )
     script.on("question", question("Tea or coffee?", ["Tea", "Coffee"]), say(_chosen))
-    script.on("run", bash("date > now.txt && cat now.txt", description="Tell the time"), say("Ran."))
+    script.on(
+        "run", bash("date > now.txt && cat now.txt", description="Tell the time"), say("Ran.")
+    )
     script.on("edit", read(source), edit(source, "verify(", "verifySafely("), say("Edited."))
     script.otherwise(
         say(
-            lambda request: f"You said: “{request.prompt[:200]}”.\n\n"
-            "I am a script, not a model, but all around me is real. Try a prompt with the word "
-            "**run**, **edit**, **question** or **plan** in it."
+            lambda request: (
+                f"You said: “{request.prompt[:200]}”.\n\n"
+                "I am a script, not a model, but all around me is real. Try a prompt with the word "
+                "**run**, **edit**, **question** or **plan** in it."
+            )
         )
     )
     return script

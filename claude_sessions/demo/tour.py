@@ -17,34 +17,34 @@ Type = Callable[[str], Awaitable[None]]
 class Tour:
     """`type_` shows a line as if typed, carries it out and shows the reply."""
 
-    def __init__(self, daemon: Daemon, type_: Type, narrate: Callable[[str], None]) -> None:
+    def __init__(self, daemon: Daemon, type_: Type, narrate: Type) -> None:
         self._daemon = daemon
         self._type = type_
         self._narrate = narrate
 
     async def walk(self) -> None:
-        self._narrate("Two sessions, side by side; the first one in the foreground.")
+        await self._narrate("Two sessions, side by side; the first one in the foreground.")
         await self._type("/new --fg --name fix-auth --dir web Users are logged out after refresh")
         await self._type("/new --name shop-page --dir web Put the opening hours on the page")
 
-        self._narrate("It wants to change a file: allowed.")
+        await self._narrate("It wants to change a file: allowed.")
         await self._type(f"/allow {(await self._asks('fix-auth', 'Edit')).id}")
 
-        self._narrate("It wants to publish: denied, and told why.")
+        await self._narrate("It wants to publish: denied, and told why.")
         await self._type(f"/deny {(await self._asks('fix-auth', 'Bash')).id} Not before the tests")
         await self._idle("fix-auth")
 
-        self._narrate("The other one has a question.")
+        await self._narrate("The other one has a question.")
         await self._type(f"/answer {(await self._asks('shop-page', 'AskUserQuestion')).id} 1")
         await self._type(f"/allow {(await self._asks('shop-page', 'Write')).id}")
         await self._idle("shop-page")
 
-        self._narrate("A follow-up goes to the session in the foreground.")
+        await self._narrate("A follow-up goes to the session in the foreground.")
         await self._type("also add tests")
         await self._idle("fix-auth")
         await self._type("/sessions")
 
-        self._narrate("One is ended, and picked up again by its name.")
+        await self._narrate("One is ended, and picked up again by its name.")
         await self._type("/kill fix-auth")
         await self._type("/resume fix-auth")
         await self._idle("fix-auth")

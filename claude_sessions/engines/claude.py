@@ -29,7 +29,9 @@ from claude_sessions.model import PermissionMode, SessionSpec
 
 log = structlog.get_logger()
 
-INTERRUPT_SECONDS = 2.0
+CONTROL_SECONDS = 8.0
+CLOSE_SECONDS = 2.0
+SEND_SECONDS = 30.0
 START_SECONDS = 60.0
 MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what we expect of the stream
 EVENTS_HELD = 50_000  # what a turn may produce while nobody can take it (the disk is full)
@@ -254,23 +256,23 @@ class ClaudeConversation:
         async def one() -> AsyncIterator[dict[str, Any]]:
             yield frame
 
-        with _as_engine_error():
+        async with _answered("message", SEND_SECONDS):
             await self._client.query(one())
 
     async def interrupt(self) -> None:
-        with _as_engine_error():
+        async with _answered("interrupt"):
             await self._client.interrupt()
 
     async def set_mode(self, mode: PermissionMode) -> None:
-        with _as_engine_error():
+        async with _answered("change of mode"):
             await self._client.set_permission_mode(cli_mode(mode).value)
 
     async def set_model(self, model: str | None) -> None:
-        with _as_engine_error():
+        async with _answered("change of model"):
             await self._client.set_model(model)
 
     async def stop_task(self, task_id: str) -> None:
-        with _as_engine_error():
+        async with _answered("stop of a task"):
             await self._client.stop_task(task_id)
 
     async def close(self) -> None:
@@ -282,18 +284,21 @@ class ClaudeConversation:
     async def _close(self) -> None:
         if self._working and self._transport.is_ready():
             # Mid-turn the CLI would work on for seconds after its input closed.
-            with contextlib.suppress(EngineError, TimeoutError):
-                async with asyncio.timeout(INTERRUPT_SECONDS):
-                    await self.interrupt()
+            with contextlib.suppress(EngineError):
+                async with _answered("interrupt", CLOSE_SECONDS):
+                    await self._client.interrupt()
         await self._client.disconnect()
         await self._transport.close()  # when connect failed the SDK may not have come that far
 
 
-@contextlib.contextmanager
-def _as_engine_error() -> Any:
-    """The SDK raises bare `Exception` for a control request that failed."""
+@contextlib.asynccontextmanager
+async def _answered(what: str, seconds: float = CONTROL_SECONDS) -> AsyncIterator[None]:
+    """The SDK waits a minute and raises bare `Exception` for a control request that failed."""
     try:
-        yield
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise EngineError(f"Claude did not react to the {what} within {seconds:.0f} s.") from error
     except (ClaudeSDKError, OSError) as error:
         raise EngineError(str(error)) from error
     except Exception as error:

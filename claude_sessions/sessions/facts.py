@@ -81,10 +81,6 @@ def _occurrence(event: g.EngineEvent) -> list[e.Payload]:
     return []
 
 
-def completed(result: g.ToolResult, seconds: float) -> e.ToolCompleted:
-    return e.ToolCompleted(tool_use_id=result.id, duration_ms=round(seconds * 1000))
-
-
 def completion(over: g.TurnOver, duration_ms: int) -> e.TurnCompleted:
     return e.TurnCompleted(
         reason=over.reason,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -23,10 +23,11 @@ from claude_sessions.errors import Conflict, EngineError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode, Reason, Status, new_id
 from claude_sessions.sessions.book import SessionBook
-from claude_sessions.sessions.facts import completed, completion, facts_of, signal_of
+from claude_sessions.sessions.facts import signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
 from claude_sessions.sessions.stream import MessageStream
 from claude_sessions.sessions.timers import Alarm
+from claude_sessions.sessions.turn import Turn
 from claude_sessions.state import SessionState
 
 log = structlog.get_logger()
@@ -63,17 +64,6 @@ class Died:
 Item = Opened | Died | g.EngineEvent
 
 
-@dataclass(slots=True)
-class TurnNotes:
-    """What only matters while a turn runs."""
-
-    tools: dict[str, float] = field(default_factory=dict)  # tool use → when it began
-    asking: bool = True  # the model is being asked: silence is normal
-    warned: bool = False
-    stop_reason: Reason | None = None
-    slash: str | None = None
-
-
 class Session:
     def __init__(
         self,
@@ -101,7 +91,7 @@ class Session:
         self._mailbox: Mailbox[Item] = Mailbox()
         self._conversation: g.Conversation | None = None
         self._reader: asyncio.Task[None] | None = None  # opens Claude, then reads it
-        self._turn = TurnNotes()
+        self._turn = Turn()
         self._login_told = False
         self._over = False
         self._idle = Alarm(clock, rhythm.idle_seconds, self._mailbox.ring(self._idle_rang))
@@ -257,7 +247,7 @@ class Session:
             return
         turn = await self._stream.begin_turn(self.state, self._conversation)
         if turn is not None:
-            self._turn = TurnNotes(slash=turn.slash)
+            self._turn = Turn(slash=turn.slash)
             self._idle.clear()
             self._safety_net.set()
 
@@ -303,28 +293,18 @@ class Session:
                 await self._login_needed(event)
             case g.Notice(code="unreadable_frame"):
                 log.debug("engine.unreadable_frame", session=self.id, type=event.message)
-            case _:
-                await self._record(*self._facts(event))
-
-    def _facts(self, event: g.EngineEvent) -> list[e.Payload]:
-        match event:
-            case g.ToolCall():
-                self._turn.tools[event.id] = self._clock.monotonic()
-            case g.ToolResult():
-                began = self._turn.tools.pop(event.id, None)
-                took = self._clock.monotonic() - began if began is not None else 0.0
-                return [*facts_of(event), completed(event, took)]
             case g.TasksListed():
                 gone = [task.id for task in self.state.tasks if task.id not in event.ids]
-                return [e.TaskEnded(task_id=task_id, status="gone") for task_id in gone]
-        return facts_of(event)
+                await self._record(*(e.TaskEnded(task_id=i, status="gone") for i in gone))
+            case _:
+                await self._record(*self._turn.facts(event, self._clock.monotonic()))
 
     async def _turn_began(self, event: g.TurnBegan) -> None:
         facts: list[e.Payload] = []
         if event.claude_id != self.state.claude_id:
             facts.append(e.ConversationIdentified(claude_session_id=event.claude_id))
         if self.state.turn is None:
-            self._turn = TurnNotes()
+            self._turn = Turn()
             self._idle.clear()
             await self._record(e.TurnStarted(injected=True), turn=new_id())
         await self._record(*facts)
@@ -332,7 +312,7 @@ class Session:
     async def _message_taken(self, message_id: str) -> None:
         if self.state.turn is None:
             # It was to steer, but the turn ended first: it has one of its own now.
-            self._turn = TurnNotes()
+            self._turn = Turn()
             self._idle.clear()
             await self._record(e.TurnStarted(message_ids=(message_id,)), turn=new_id())
         await self._record(e.MessageConsumed(message_id=message_id))
@@ -361,11 +341,13 @@ class Session:
         state = self.state
         beside = over.injected and state.turn is not None and bool(self._sent_untaken())
         turn = new_id() if beside or state.turn is None else state.turn
-        await self._record(*self._ending_of_turn(over), turn=turn)
+        partial = self._log.open_text(self.id)
+        ending = self._turn.ending(over, partial=partial, took_ms=self._elapsed_ms())
+        await self._record(*ending, turn=turn)
         if beside or self._over:
             return
         stop_reason = self._turn.stop_reason
-        self._turn = TurnNotes()
+        self._turn = Turn()
         self._safety_net.clear()
         self._idle.set()
         await self._after_turn(over, stop_reason)
@@ -373,27 +355,6 @@ class Session:
     def _sent_untaken(self) -> list[str]:
         queued = {m.id for m in self.state.queued}
         return [m.id for m in self.state.queue if m.id not in queued]
-
-    def _ending_of_turn(self, over: g.TurnOver) -> list[e.Payload]:
-        took = self._elapsed_ms()
-        if over.interrupted:
-            return [
-                e.TurnInterrupted(
-                    reason=self._turn.stop_reason or Reason.USER,
-                    partial_text=self._log.open_text(self.id),
-                    cost_usd=over.cost_usd,
-                    duration_ms=took,
-                )
-            ]
-        ending = completion(over, took)
-        if self._turn.slash is None:
-            return [ending]
-        result = e.SlashResult(
-            command=self._turn.slash,
-            output=over.text or "Done.",
-            is_error=over.is_error,
-        )
-        return [result, ending]
 
     def _elapsed_ms(self) -> int:
         began = self.state.turn_started_at
@@ -489,10 +450,10 @@ class Session:
             await self._sleep(Reason.IDLE)
 
     async def _safety_net_rang(self) -> None:
-        state, turn = self.state, self._turn
-        if state.turn is None or turn.asking or turn.tools or state.pending or turn.warned:
+        state = self.state
+        if state.turn is None or state.pending or not self._turn.silence_is_odd:
             return
-        turn.warned = True
+        self._turn.warned = True
         seconds = self._rhythm.safety_net_seconds or 0
         await self._record(
             e.Noticed(

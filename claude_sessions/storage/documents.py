@@ -137,8 +137,9 @@ def _replace(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
-        with open(handle, "wb", buffering=0) as file:
+        with open(handle, "wb") as file:
             file.write(data)
+            file.flush()
             os.fsync(handle)
         os.replace(name, path)
     except BaseException:

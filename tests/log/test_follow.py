@@ -12,7 +12,7 @@ from claude_sessions import events as e
 from claude_sessions.eventlog import EventLog
 from claude_sessions.feed import Item
 from claude_sessions.history import PAGE
-from tests.log.words import delta, log_in, read_to, said, soon, take, until
+from tests.log.words import DEADLINE, delta, log_in, read_to, said, soon, take, until
 
 
 def seqs(items: list[Item]) -> list[int]:
@@ -153,6 +153,14 @@ async def test_a_log_that_closes_lets_its_readers_finish(tmp_path: Path) -> None
         feed = await log.follow(after=0).__aenter__()
         await log.append(said("3"))
     assert seqs([item async for item in feed]) == [1, 2, 3]
+
+
+async def test_one_who_had_fallen_behind_when_the_log_closed_finishes_too(tmp_path: Path) -> None:
+    async with log_in(tmp_path, feed_bound=2) as log:
+        feed = await log.follow(after=0).__aenter__()
+        await log.append(*(said("x") for _ in range(5)))
+    async with asyncio.timeout(DEADLINE):
+        assert seqs([item async for item in feed]) == [1, 2, 3, 4, 5]
 
 
 async def test_signals_reach_only_those_who_want_them(log: EventLog) -> None:

@@ -198,13 +198,13 @@ async def run(plan: list[Step], bound: int, *, whole_blocks: bool) -> None:
 
 
 @given(st.lists(steps, max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_readers_get_every_event_once_and_every_block_exactly(plan: list[Step]) -> None:
     asyncio.run(run(plan, 10_000, whole_blocks=True))
 
 
 @given(st.lists(steps, max_size=60), st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_readers_that_fall_behind_still_get_every_event_once(plan: list[Step], bound: int) -> None:
     asyncio.run(run(plan, bound, whole_blocks=False))
 

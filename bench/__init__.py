@@ -1,0 +1,1 @@
+"""How fast, how big: each figure beside its baseline from the same run. `python -m bench`."""

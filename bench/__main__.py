@@ -1,0 +1,55 @@
+"""`python -m bench [GROUP …]`: measure, print, and, if everything was measured, write it down."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from bench import daemon, followup, launch, log, machine, tokens
+from bench.figure import Figure
+from bench.table import document, line
+from claude_sessions import logs
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
+    "launch": launch.measure,
+    "follow-up": followup.measure,
+    "tokens": tokens.measure,
+    "daemon": daemon.measure,
+    "log": log.measure,
+}
+
+
+async def measure(groups: Sequence[str], scale: float) -> tuple[list[Figure], dict[str, str]]:
+    facts = await machine.facts()
+    figures: list[Figure] = []
+    for group in groups:
+        for figure in await GROUPS[group](scale):
+            figures.append(figure)
+            sys.stdout.write(f"{line(figure)}\n")
+            sys.stdout.flush()
+    return figures, facts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
+    parser.add_argument("--scale", type=float, default=1.0, help="how many repeats; 0: the fewest")
+    given = parser.parse_args()
+    if unknown := [group for group in given.groups if group not in GROUPS]:
+        parser.error(f"no group {', '.join(unknown)}; there are {', '.join(GROUPS)}")
+    logs.configure(level="warning", as_json=False)
+    figures, facts = asyncio.run(measure(given.groups or list(GROUPS), given.scale))
+    if given.groups:
+        sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all groups.\n")
+    else:
+        RESULTS.write_text(document(figures, facts), encoding="utf-8")
+        sys.stdout.write(f"Written to bench/{RESULTS.name}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""A Python process that is started, read, weighed and ended within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+
+from bench.product import PATIENCE
+
+CHECKOUT = Path(__file__).parent.parent
+MEGABYTE = 1_000_000
+
+
+class Child:
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def says(self, word: str) -> None:
+        """Wait for a line with this in it."""
+        assert self._process.stdout is not None
+        heard = []
+        async with asyncio.timeout(PATIENCE):
+            while line := (await self._process.stdout.readline()).decode():
+                heard.append(line)
+                if word in line:
+                    return
+        raise RuntimeError(f"it ended without “{word}”; it said: {''.join(heard[-20:])}")
+
+    def tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n".encode())
+
+    def megabytes(self) -> float:
+        return float(psutil.Process(self._process.pid).memory_info().rss) / MEGABYTE
+
+    async def end(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await self._process.communicate()
+
+
+@asynccontextmanager
+async def python(
+    arguments: Sequence[str], *, env: Mapping[str, str], directory: Path, told: bool = False
+) -> AsyncIterator[Child]:
+    """`told`: it reads its orders from us and ends with them; else SIGTERM ends it."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *arguments,
+        stdin=PIPE if told else DEVNULL,
+        stdout=PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=directory,
+        # what it imports lies in this checkout, whatever is installed
+        env={**env, "PYTHONPATH": str(CHECKOUT)},
+    )
+    child = Child(process)
+    try:
+        yield child
+    finally:
+        try:
+            await child.end()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()

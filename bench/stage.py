@@ -1,0 +1,44 @@
+"""A scripted model in a temporary place, with the daemon and bare clients beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from claude_agent_sdk import ClaudeSDKClient
+
+from bench import bare
+from bench.product import PATIENCE, daemon_in
+from claude_sessions.daemon import Daemon
+from claude_sessions.demo import Sandbox, Script, ScriptedModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    model: ScriptedModel
+    sandbox: Sandbox
+    workdir: Path
+    cli: Path
+
+    def daemon(self) -> AbstractAsyncContextManager[Daemon]:
+        return daemon_in(self.sandbox.root, self.sandbox.env)
+
+    def client(self) -> AbstractAsyncContextManager[ClaudeSDKClient]:
+        return bare.connected(self.cli, self.workdir)
+
+    async def asked(self, text: str) -> float:
+        """When the model was asked this."""
+        return (await self.model.asked(text, timeout=PATIENCE)).at
+
+
+@asynccontextmanager
+async def staged(script: Script | None = None) -> AsyncIterator[Stage]:
+    with TemporaryDirectory(prefix="claude-sessions-bench-") as root:
+        workdir = Path(root) / "work"
+        workdir.mkdir()
+        async with ScriptedModel(script or Script()) as model:
+            sandbox = Sandbox(Path(root), model.url)
+            yield Stage(model=model, sandbox=sandbox, workdir=workdir, cli=sandbox.cli())

@@ -1,0 +1,56 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bench.figure import Figure
+
+HEADER = ("figure", "value", "baseline, same run", "difference", "target", "met")
+INTRODUCTION = """\
+# Results
+
+Written by `make bench`. Ours and the baseline take turns in one run, so that the noise of the
+machine hits both alike; times are medians unless the figure says otherwise. What counts is the
+figure beside its baseline; the value alone is worth little on another machine.
+"""
+
+
+def document(figures: Iterable[Figure], machine: Mapping[str, str]) -> str:
+    rows = [row(figure) for figure in figures]
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
+    return f"{INTRODUCTION}\n{markdown(rows)}\n\n{facts}\n"
+
+
+def markdown(rows: Iterable[Sequence[str]]) -> str:
+    lines = [HEADER, ("---", "--:", "--:", "--:", "---", "---"), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def line(figure: Figure) -> str:
+    """For a terminal."""
+    name, value, baseline, difference, target, met = row(figure)
+    judged = f"   target {target}: {met}" if target else ""
+    beside = f"   beside {baseline}: {difference}" if baseline else ""
+    return f"{name}: {value}{beside}{judged}"
+
+
+def row(figure: Figure) -> tuple[str, ...]:
+    value = amount(figure.value, figure.unit)
+    met = {True: "yes", False: "NO", None: ""}[figure.met]
+    if figure.baseline is None:
+        return figure.name, value, "", "", figure.target, met
+    baseline = f"{amount(figure.baseline, figure.unit)} ({figure.baseline_name})"
+    return figure.name, value, baseline, difference(figure), figure.target, met
+
+
+def difference(figure: Figure) -> str:
+    assert figure.baseline is not None
+    more = figure.value - figure.baseline
+    times = f"{figure.value / figure.baseline:.2f} ×, " if figure.baseline > 0 else ""
+    return f"{times}{'−' if more < 0 else '+'}{amount(abs(more), figure.unit)}"
+
+
+def amount(value: float, unit: str) -> str:
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{digits}f} {unit}".strip()

@@ -1,0 +1,50 @@
+"""What only matters while a turn runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from claude_sessions import engines as g
+from claude_sessions import events as e
+from claude_sessions.model import Reason
+from claude_sessions.sessions.facts import completion, facts_of
+
+
+@dataclass(slots=True)
+class Turn:
+    slash: str | None = None  # the slash command it carries out
+    tools: dict[str, float] = field(default_factory=dict)  # tool use → when it began
+    asking: bool = True  # the model is being asked: silence is normal
+    warned: bool = False
+    stop_reason: Reason | None = None  # somebody asked for it to end
+
+    @property
+    def silence_is_odd(self) -> bool:
+        """Nothing is expected of the model or a tool, and nobody has been told yet."""
+        return not (self.asking or self.tools or self.warned)
+
+    def facts(self, event: g.EngineEvent, now: float) -> list[e.Payload]:
+        match event:
+            case g.ToolCall():
+                self.tools[event.id] = now
+            case g.ToolResult():
+                took = now - self.tools.pop(event.id, now)
+                done = e.ToolCompleted(tool_use_id=event.id, duration_ms=round(took * 1000))
+                return [*facts_of(event), done]
+        return facts_of(event)
+
+    def ending(self, over: g.TurnOver, *, partial: str, took_ms: int) -> list[e.Payload]:
+        if over.interrupted:
+            return [
+                e.TurnInterrupted(
+                    reason=self.stop_reason or Reason.USER,
+                    partial_text=partial,
+                    cost_usd=over.cost_usd,
+                    duration_ms=took_ms,
+                )
+            ]
+        done = completion(over, took_ms)
+        if self.slash is None:
+            return [done]
+        output = over.text or over.error or "Done."
+        return [e.SlashResult(command=self.slash, output=output, is_error=over.is_error), done]

@@ -1,0 +1,97 @@
+"""A real terminal with somebody at it."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import termios
+from asyncio.subprocess import Process
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from tests.console.display import Display
+
+PATIENCE = 30.0
+COLUMNS = 200
+CTRL_C, CTRL_D = "\x03", "\x04"
+
+
+class Terminal:
+    """Reads for as long as it is open, as a person's terminal does."""
+
+    process: Process
+
+    def __init__(self, master: int, slave: int) -> None:
+        self.master = master
+        self.slave = slave
+        self.modes_before = termios.tcgetattr(slave)
+        self._display = Display(COLUMNS)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._news = asyncio.Event()
+
+    @classmethod
+    @contextmanager
+    def opened(cls) -> Iterator[Self]:
+        master, slave = os.openpty()
+        os.set_blocking(master, False)
+        termios.tcsetwinsize(slave, (50, COLUMNS))
+        terminal = cls(master, slave)
+        asyncio.get_running_loop().add_reader(master, terminal._read)
+        try:
+            yield terminal
+        finally:
+            terminal.close()
+            os.close(slave)
+
+    def close(self) -> None:
+        """Somebody closes the window."""
+        if self.master >= 0:
+            asyncio.get_running_loop().remove_reader(self.master)
+            os.close(self.master)
+            self.master = -1
+
+    @property
+    def text(self) -> str:
+        """All that was shown, scrolled back included."""
+        return self._display.text
+
+    @property
+    def modes(self) -> list[Any]:
+        return termios.tcgetattr(self.slave)
+
+    def type(self, line: str) -> None:
+        self.press(line + "\r")
+
+    def press(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    async def shows(self, text: str) -> None:
+        await self.until(lambda shown: text in shown)
+
+    async def until(self, holds: Callable[[str], object]) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not holds(self.text):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"The terminal shows:\n{self.text}") from None
+
+    async def left(self) -> int:
+        """The exit code, once all it said has been read."""
+        async with asyncio.timeout(PATIENCE):
+            code = await self.process.wait()
+        self._read()
+        return code
+
+    def _read(self) -> None:
+        if self.master < 0:
+            return
+        try:
+            while data := os.read(self.master, 65536):
+                self._display.feed(self._decoder.decode(data))
+        except OSError:  # nothing more for now
+            pass
+        self._news.set()
