@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
@@ -27,7 +27,7 @@ from claude_sessions.commands.execute import Commands, Defaults
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
 from claude_sessions.engines.claude import ClaudeEngine
-from claude_sessions.errors import Conflict
+from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
@@ -151,7 +151,7 @@ def rhythm_of(settings: SessionSettings) -> Rhythm:
 @contextmanager
 def only_one(home: Path) -> Iterator[None]:
     """One daemon a home. The lock dies with its holder, so none is ever stale."""
-    with (home / "lock").open("a+", encoding="utf-8") as lock:
+    with _opened(home / "lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -165,6 +165,15 @@ def only_one(home: Path) -> Iterator[None]:
         lock.write(f"pid {os.getpid()}\n")
         lock.flush()
         yield
+
+
+def _opened(file: Path) -> TextIO:
+    try:
+        return file.open("a+", encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be opened ({error.strerror})"
+        remedy = "give it to this user, or choose another home with --home"
+        raise ConfigError([f"{file}: {reason}; {remedy}"]) from error
 
 
 @contextmanager

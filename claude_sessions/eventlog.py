@@ -123,7 +123,7 @@ class EventLog(History):
             raise SessionsError("The log is closed. Start claude-sessions again.")
         if not drafts:
             return []
-        facts = to_facts(drafts, self._clock())
+        facts = to_facts(drafts, self._clock(), epoch=self.store.epoch, runner=self._runner)
         size = sum([len(fact.data) for fact in facts])
         if self.trouble is not None and (
             not hold or self._unwritten_bytes + size > self._hold_bytes
@@ -190,7 +190,8 @@ class EventLog(History):
             except Exception as error:
                 logger.exception("log.observer_failed", type=event.type, seq=event.seq)
                 self._fail(error)
-        self._open.take(event)
+        if self._open:
+            self._open.take(event)
         if self._feeds:
             for key in {event.session, None}:
                 for feed in tuple(self._feeds.get(key, ())):

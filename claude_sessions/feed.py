@@ -186,6 +186,9 @@ class OpenBlocks:
     def __init__(self) -> None:
         self._sessions: dict[str, dict[str, _Block]] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._sessions)
+
     def take(self, item: Item) -> None:
         if isinstance(item, Delta):
             blocks = self._sessions.setdefault(item.session, {})

@@ -25,6 +25,7 @@ from claude_sessions.model import AskKind
 
 CONSOLE = "console|local"
 REMEMBERED = 200
+STEP = 8000  # characters
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Speech:
     session: str | None
     name: str
     flow: Flow
+    shown: int = 0  # characters
     begun: bool = False
 
 
@@ -105,10 +107,20 @@ class ConsoleChannel:
 
     async def _speak(self, key: str, notification: Notification) -> None:
         speech = self._speeches[key]
-        alone = all(s.session == speech.session for s in self._speeches.values())
-        lines = speech.flow.grow(notification.text, final=notification.final, by_line=alone)
-        if notification.final:
+        text, final = notification.text, notification.final
+        # Much text at once is laid out bit by bit: others get their turn in between.
+        for end in range(speech.shown + STEP, len(text), STEP):
+            await self._grow(speech, notification, text[:end])
+        if final:
             del self._speeches[key]
+        await self._grow(speech, notification, text, final=final)
+
+    async def _grow(
+        self, speech: Speech, notification: Notification, text: str, *, final: bool = False
+    ) -> None:
+        alone = all(s.session == speech.session for s in self._speeches.values())
+        lines = speech.flow.grow(text, final=final, by_line=alone)
+        speech.shown = len(text)
         if lines:
             lines = self._under_name(notification, lines, apart=not speech.begun)
             speech.begun = True
@@ -131,9 +143,9 @@ class ConsoleChannel:
         """The newest words of each who speaks, until they fill a line."""
         rows = []
         for speech in self._speeches.values():
-            words = " ".join(harmless(speech.flow.tail).split())
+            room = max(self._screen.width - len(speech.name) - 4, 8)
+            words = " ".join(harmless(speech.flow.tail[-2 * room :]).split())
             if words:
-                room = self._screen.width - len(speech.name) - 4
                 rows.append(f"{speech.name}: {cut(words, room)}")
         return rows
 
@@ -148,11 +160,11 @@ class ConsoleChannel:
             self._asked.append(card.approval_id)
         lines = self._plain(notification.text)
         if card is not None and card.kind is AskKind.PLAN:
-            lines = [lines[0], *self._lines_of(card.preview.body)]
+            lines = [*lines[:1], *self._lines_of(card.preview.body)]
         elif card is not None and card.preview.kind == "diff":
             lines = [self._diff_line(line) for line in lines]
         elif card is not None and len(card.questions) == 1:
-            lines = [lines[0], *self._plain(card.questions[0].text)]
+            lines = [*lines[:1], *self._plain(card.questions[0].text)]
         await self._tell(key, lines, notification.actions, card=card)
 
     async def _decide(self, key: str, notification: Notification, card: Card) -> None:

@@ -12,16 +12,22 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _ITEM = re.compile(r"([-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+PIECE = 4000  # characters
 _WIDE = re.compile(r"(?m)^\s*[|>]")  # tables and quotations are laid out as a whole
 
 
 class Flow:
-    """`grow` takes the whole text so far and gives the lines that are new."""
+    """`grow` takes the whole text so far and gives the lines that are new.
+
+    Long blocks are given out in pieces, so that no call takes long.
+    """
 
     def __init__(self, render: Callable[[str], list[str]]) -> None:
         self._render = render
         self._done = ""  # Markdown that has been given out in full
         self._given: list[str] = []  # lines of the block that is being written
+        self._goes_on = False  # the block at hand began before this piece of it
+        self._opener = ""  # the first line of the fence that goes on
         self._text = ""
 
     @property
@@ -32,22 +38,27 @@ class Flow:
     def grow(self, text: str, *, final: bool = False, by_line: bool = True) -> list[str]:
         """`by_line`: also the finished lines of a block that is not over."""
         if not text.startswith(self._done):  # it is another text: better twice than not at all
-            self._done, self._given = "", []
+            self._done, self._given, self._goes_on, self._opener = "", [], False, ""
         self._text = text
-        rest = text[len(self._done) :]
         lines: list[str] = []
-        while end := first_block(rest, final=final):
-            lines += self._finish(rest[:end])
-            rest = rest[end:]
+        while True:
+            rest = self._opener + self.tail
+            end = first_block(rest, final=final)
+            piece = first_piece(rest[: end or None])
+            if not (piece or end):
+                break
+            lines += self._finish(rest[: piece or end], goes_on=piece > 0)
         if by_line and rest and not _WIDE.search(rest):
             lines += self._advance(settled(rest))
         return lines
 
-    def _finish(self, block: str) -> list[str]:
+    def _finish(self, block: str, *, goes_on: bool) -> list[str]:
         lines = self._lines(block)
         new = lines[self._in_common(lines) :]
-        self._done += block
+        self._done += block[len(self._opener) :]
         self._given = []
+        self._goes_on = goes_on
+        self._opener = block[: block.find("\n") + 1] if goes_on and _FENCE.match(block) else ""
         return new
 
     def _advance(self, block: str) -> list[str]:
@@ -68,7 +79,7 @@ class Flow:
 
     def _apart(self, block: str) -> bool:
         """Blocks stand apart by an empty line; items of a list only where its writer did so."""
-        if not self._done.strip():
+        if self._goes_on or not self._done.strip():
             return False
         return not _ITEM.match(block) or bool(re.search(r"\n\s*\n\Z", self._done))
 
@@ -108,6 +119,17 @@ def first_block(text: str, *, final: bool) -> int:
         elif whole and begun and (not line.strip() or _HEADING.match(line)):
             return at
     return at if final else 0
+
+
+def first_piece(text: str) -> int:
+    """Where a block that is too long to be laid out at once may be cut; 0: it is not too long."""
+    if len(text) <= PIECE or _WIDE.search(text):
+        return 0
+    if _FENCE.match(text):
+        opener = text.find("\n") + 1
+        end = text.rfind("\n", 0, PIECE) + 1
+        return end if end > opener else 0
+    return len(settled(text[:PIECE])) or PIECE
 
 
 def settled(text: str) -> str:

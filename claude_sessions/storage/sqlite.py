@@ -101,10 +101,18 @@ class Store:
         for batch in batches:
             events = []
             for fact in batch:
-                event = self._place(fact, places)
+                event = fact.event
+                session_seq = 0
+                if (session := event.session) is not None:
+                    if (last := places.get(session)) is None:
+                        last = self._last_place(session)
+                    session_seq = places[session] = last + 1
+                self._seq += 1
+                row = fact.put_at(self._seq, session_seq)
+                if len(fact.data) > INLINE:
+                    row = (*row[:-1], self._put_blob(fact.data))
+                table.append(row)
                 events.append(event)
-                blob = self._put_blob(fact.data) if len(fact.data) > INLINE else None
-                table.append(rows.to_row(event, fact, blob))
                 if (change := CHANGES.get(type(event.payload))) is not None:
                     for statement, values in change(event, event.payload):
                         self._db.execute(statement, values)
@@ -135,15 +143,10 @@ class Store:
             self._db.execute("RELEASE batch")
         return written
 
-    def _place(self, fact: Fact, places: dict[str, int]) -> Event:
-        session_seq = 0
-        if (session := fact.draft.session) is not None:
-            known = places.get(session) or self._session_seqs.get(session)
-            session_seq = places[session] = (
-                known if known is not None else _last_place(self._db, session)
-            ) + 1
-        self._seq += 1
-        return rows.to_event(fact, self._seq, session_seq, epoch=self.epoch, runner=self.runner)
+    def _last_place(self, session: str) -> int:
+        if (known := self._session_seqs.get(session)) is not None:
+            return known
+        return _last_place(self._db, session)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

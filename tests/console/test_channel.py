@@ -192,6 +192,19 @@ async def test_words_that_do_not_fill_a_line_yet_are_seen_below(person: Person) 
         assert "fix-auth: I am" not in person.sees
 
 
+async def test_a_decision_taken_here_is_said_once(person: Person, channel: ConsoleChannel) -> None:
+    asked = question("a")
+    assert asked.card is not None
+    ref = await channel.send(asked)
+    await channel.reply(Reply(text="fix-auth: answered.", data={"approvalId": "q1"}))
+    await channel.reply(Reply(text="Another one.", data={"approvalId": "q2"}))
+    card = replace(asked.card, decided="✅ Answered by me 14:03: a")
+    await channel.edit(ref, replace(asked, text=card.decided, card=card))
+    await person.until("Answered by me")
+    assert "Another one." in person.sees
+    assert "answered." not in person.sees
+
+
 async def test_a_reader_that_is_gone_closes_the_channel() -> None:
     async with at_pipes() as person, screen_of(person) as screen:
         channel = ConsoleChannel(screen)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_sessions.console.flow import Flow, first_block, settled
+from claude_sessions.console.flow import PIECE, Flow, first_block, settled
 from claude_sessions.console.markdown import plain, rendered
 
 ANSWER = """# Found it
@@ -42,8 +44,9 @@ def words(lines: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("render", [plain, lines_at_60])
 @pytest.mark.parametrize("step", [1, 7, 40, 10_000])
-def test_however_it_comes_it_is_printed_once_and_whole(render: object, step: int) -> None:
-    assert callable(render)
+def test_however_it_comes_it_is_printed_once_and_whole(
+    render: Callable[[str], list[str]], step: int
+) -> None:
     flow = Flow(render)
     lines: list[str] = []
     for end in range(step, len(ANSWER) + step, step):
@@ -113,3 +116,23 @@ def test_no_letter_is_lost_on_a_terminal(text: str, step: int) -> None:
     said = "".join(lines)
     assert said.count("a") >= text.count("a")
     assert said.count("b") >= text.count("b")
+
+
+@pytest.mark.parametrize("render", [plain, lines_at_60])
+@pytest.mark.parametrize("text", ["```py\n" + "a = 1\n" * 3000 + "```\n\nEnd.", "word " * 5000])
+def test_what_is_long_comes_in_pieces_and_whole(
+    render: Callable[[str], list[str]], text: str
+) -> None:
+    asked: list[int] = []
+
+    def counted(piece: str) -> list[str]:
+        asked.append(len(piece))
+        return render(piece)
+
+    flow = Flow(counted)
+    lines = [line for end in range(0, len(text), 5000) for line in flow.grow(text[:end])]
+    lines += flow.grow(text, final=True)
+    assert max(asked) <= PIECE + 10
+    assert sum("a = 1" in line for line in lines) == text.count("a = 1")
+    assert words(lines).count("word") == text.count("word")
+    assert "" not in lines[:-2]

@@ -158,17 +158,16 @@ class Machine:
         return Ran(code=process.returncode or 0, out=out.decode(), err=err.decode())
 
     def processes(self) -> list[psutil.Process]:
-        """Whatever runs in this sandbox, whoever its parent is by now."""
+        """Whatever runs in this sandbox, or in one made below it, whoever its parent is by now."""
         return [process for process in psutil.process_iter() if self._is_here(process)]
 
     def _is_here(self, process: psutil.Process) -> bool:
         try:
-            return (
-                process.environ().get("HOME") == str(self.sandbox.home)
-                and process.status() != psutil.STATUS_ZOMBIE
-            )
+            home = process.environ().get("HOME", "")
+            living = process.status() != psutil.STATUS_ZOMBIE
         except (psutil.Error, OSError):  # gone meanwhile, or another user's
             return False
+        return living and Path(home).is_relative_to(self.sandbox.root)
 
     async def end(self, process: Process) -> None:
         """A test that failed leaves nothing running either."""

@@ -58,6 +58,11 @@ class Terminal:
         return self._display.text
 
     @property
+    def unknown(self) -> list[str]:
+        """Control sequences that a plain terminal would not understand."""
+        return self._display.unknown
+
+    @property
     def modes(self) -> list[Any]:
         return termios.tcgetattr(self.slave)
 

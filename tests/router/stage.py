@@ -63,6 +63,7 @@ class Stage:
         front: tuple[str, ...] = (),
         once: bool = False,
         budget_usd: float | None = None,
+        caller: str | None = None,
     ) -> None:
         born = e.SessionCreated(
             project_id="p",
@@ -75,7 +76,7 @@ class Stage:
             budget_usd=budget_usd,
         )
         watched = [e.Foregrounded(channel=channel) for channel in front]
-        await self.put(session, born, *watched, e.SessionStarted())
+        await self.put(session, born, *watched, e.SessionStarted(), caller=caller)
 
     async def turn(self, session: str = "auth", turn: str = "turn1") -> None:
         await self.put(session, e.TurnStarted(), turn=turn)

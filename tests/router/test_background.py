@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from claude_sessions import events as e
-from claude_sessions.channel import Kind
+from claude_sessions.channel import Kind, MemoryChannel
 from claude_sessions.model import Reason, Status
 from tests.router.stage import HERE, PHONE, Stage, kinds, only, texts
 
@@ -17,6 +17,22 @@ async def test_a_launch_is_told_with_what_to_do_about_it(stage: Stage) -> None:
         ("Foreground", "/fg fix-auth"),
         ("Stop", "/kill fix-auth"),
     ]
+
+
+async def test_what_was_answered_at_the_channels_own_door_is_not_told_again(stage: Stage) -> None:
+    here, phone = MemoryChannel(HERE), stage.channel(PHONE)
+    stage.router.attach(here, caller="owner (terminal)")
+    await stage.launch(caller="owner (terminal)")
+    await stage.launch("docs", caller="agent (MCP)")
+    await stage.put("auth", e.Foregrounded(channel=PHONE))
+    ended = e.SessionEnded(status=Status.KILLED, reason=Reason.USER)
+    await stage.put("auth", ended, caller="owner (terminal)")
+    await stage.put("docs", ended, caller="agent (MCP)")
+    assert [(n.name, n.kind) for n in here.sent] == [
+        ("fix-docs", Kind.LAUNCHED),
+        ("fix-docs", Kind.KILLED),
+    ]
+    assert kinds(phone) == [Kind.KILLED]
 
 
 async def test_only_the_end_of_a_turn_is_told_with_the_last_words(stage: Stage) -> None:

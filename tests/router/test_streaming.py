@@ -77,6 +77,14 @@ async def test_a_tool_line_comes_after_the_words_before_it(stage: Stage) -> None
     assert kinds(here)[-2:] == [Kind.STREAM, Kind.TOOL]
 
 
+async def test_a_tool_line_shows_paths_as_seen_from_the_session(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch(front=(HERE,))
+    path = {"file_path": "/home/me/web/src/auth.ts"}
+    await stage.put("auth", e.ToolRequested(tool_name="Read", tool_use_id="t1", input=path))
+    assert only(here, Kind.TOOL).text == "🔧 Read — src/auth.ts"
+
+
 async def test_a_question_has_a_card_and_no_tool_line(stage: Stage) -> None:
     here = stage.channel()
     await stage.launch(front=(HERE,))
