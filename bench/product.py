@@ -37,5 +37,5 @@ async def idle(daemon: Daemon, name: str) -> None:
 async def _is_idle(daemon: Daemon, name: str) -> bool:
     state = await daemon.book.find(name)
     if state.status.ended:
-        raise RuntimeError(f"{name} has ended ({state.status}): {state.error or 'no reason given'}")
+        raise RuntimeError(f"{name} has ended: {state.status}, {state.reason}")
     return state.status is Status.RUNNING and state.turn is None and not state.queue

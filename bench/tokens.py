@@ -19,8 +19,8 @@ from bench.figure import Figure
 from bench.product import CHANNEL, OWNER, PATIENCE, idle
 from bench.stage import staged
 from bench.timing import interleaved, percentile_ms, scaled
-from claude_sessions.channel import MessageRef, Notification
 from claude_sessions.channel import Kind as Shown
+from claude_sessions.channel import MessageRef, Notification
 from claude_sessions.clock import SystemClock
 from claude_sessions.daemon import Daemon
 from claude_sessions.demo import Gate, Request, Script, say
@@ -114,14 +114,14 @@ class StampingChannel:
 
 
 class Streaming:
-    """Five sessions of the daemon and five bare clients, all idle until their round."""
+    """Sessions of the daemon and as many bare clients, all idle until their round."""
 
-    def __init__(self, tokens: int) -> None:
+    def __init__(self, sessions: int, tokens: int) -> None:
         self._tokens = tokens
         self._round = Round((), 0)
         self._daemon: Daemon
         self._clients: list[ClaudeSDKClient] = []
-        self._names = [f"session-{n}" for n in range(SESSIONS)]
+        self._names = [f"session-{n}" for n in range(sessions)]
 
     async def open(self, stack: AsyncExitStack) -> None:
         script = Script().otherwise(lambda request: self._round.answer(request))
@@ -154,7 +154,7 @@ class Streaming:
         return lags
 
     async def by_clients(self, n: str) -> list[float]:
-        words = [f"client-{k}/{n}" for k in range(SESSIONS)]
+        words = [f"client-{k}/{n}" for k in range(len(self._clients))]
         self._round = Round(words, self._tokens)
         async with asyncio.TaskGroup() as group:
             for client, word in zip(self._clients, words, strict=True):
@@ -166,26 +166,34 @@ class Streaming:
     async def _read(self, client: ClaudeSDKClient) -> None:
         async with asyncio.timeout(PATIENCE + self._tokens / PACE):
             async for message in client.receive_response():
-                if isinstance(message, StreamEvent):
-                    if text := message.event.get("delta", {}).get("text"):
-                        self._round.arrive(text)
+                if isinstance(message, StreamEvent) and (text := text_of(message)):
+                    self._round.arrive(text)
+
+
+def text_of(message: StreamEvent) -> str | None:
+    delta: dict[str, str] = message.event.get("delta", {})
+    return delta.get("text")
 
 
 async def measure(scale: float = 1.0) -> list[Figure]:
+    sessions = SESSIONS if scale else 2
     async with AsyncExitStack() as stack:
-        streaming = Streaming(tokens=scaled(200, scale, least=10))
+        streaming = Streaming(sessions, tokens=scaled(200, scale, least=10))
         await streaming.open(stack)
         rounds = await interleaved(scaled(5, scale), streaming.by_daemon, streaming.by_clients)
     ours, bare = ([lag for lags in each for lag in lags] for each in rounds)
-    return [figure(ours, bare, 50, LIMIT_MS), figure(ours, bare, 95, None)]
+    return [
+        figure(f"token to channel, {sessions} sessions streaming, p50", ours, bare, 50, LIMIT_MS),
+        figure(f"token to channel, {sessions} sessions streaming, p95", ours, bare, 95, None),
+    ]
 
 
 def figure(
-    ours: Sequence[float], bare: Sequence[float], percent: int, limit: float | None
+    name: str, ours: Sequence[float], bare: Sequence[float], percent: int, limit: float | None
 ) -> Figure:
     value = percentile_ms(ours, percent)
     return Figure(
-        name=f"token to channel, {SESSIONS} sessions streaming, p{percent}",
+        name=name,
         value=value,
         unit="ms",
         baseline=percentile_ms(bare, percent),

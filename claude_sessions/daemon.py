@@ -23,7 +23,8 @@ from claude_sessions.approvals.rulebook import RuleBook, TrustBook
 from claude_sessions.clock import Clock, SystemClock
 from claude_sessions.commands import Reply
 from claude_sessions.commands.chat import parse
-from claude_sessions.commands.execute import Commands, Defaults
+from claude_sessions.commands.execute import execute
+from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
 from claude_sessions.engines.claude import ClaudeEngine
@@ -49,12 +50,12 @@ class Daemon:
     log: EventLog
     book: SessionBook
     manager: SessionManager
-    commands: Commands
+    pool: Pool
     router: NotificationRouter
 
     async def hear(self, text: str, caller: Caller) -> Reply:
         """A line of chat, from whatever door."""
-        return await self.commands.execute(parse(text), caller)
+        return await execute(self.pool, parse(text), caller)
 
     def local_caller(self, door: str, channel: str | None) -> Caller:
         """Whoever sits at this machine's own account is its owner."""
@@ -106,7 +107,7 @@ async def open_daemon(
                 trusted=trust.covers,
             )
         )
-        commands = Commands(
+        pool = Pool(
             manager=manager,
             book=book,
             desk=desk,
@@ -126,7 +127,7 @@ async def open_daemon(
             log=events,
             book=book,
             manager=manager,
-            commands=commands,
+            pool=pool,
             router=router,
         )
 

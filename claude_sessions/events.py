@@ -185,6 +185,18 @@ class ModelChanged(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryChanged(Payload):
+    TYPE: ClassVar[str] = "session.directory"
+    directory: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetChanged(Payload):
+    TYPE: ClassVar[str] = "session.budget"
+    budget_usd: float | None  # in all, with what is already spent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noticed(Payload):
     """Something people should hear about that changes no state."""
 

@@ -17,7 +17,10 @@ SECRET_KEYS = re.compile(
     r"token(?!s)|secret|passw|api[_-]?key|authorization|cookie|credential", re.IGNORECASE
 )
 SECRET_VALUES = re.compile(
-    r"sk-[A-Za-z0-9_-]{8,}|\b\d{6,12}:[A-Za-z0-9_-]{30,}|(?i:bearer)\s+\S+|(?<=://)[^\s/@]+(?=@)"
+    r"sk-[A-Za-z0-9_-]{8,}"
+    r"|(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,}"  # a bot's token stands right behind /bot
+    r"|(?i:bearer)\s+\S+"
+    r"|(?<=://)[^\s/@]+(?=@)"
 )
 STRUCK = "[struck out]"
 

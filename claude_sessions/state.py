@@ -318,10 +318,16 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
             return {"name": payload.name}
         case e.ModeChanged():
             return {"spec": replace(state.spec, mode=payload.permission_mode)}
+        case e.DirectoryChanged():
+            return {"spec": replace(state.spec, directory=payload.directory)}
+        case e.BudgetChanged():
+            return {"spec": replace(state.spec, budget_usd=payload.budget_usd)}
         case e.ModelChanged():
             return {"spec": replace(state.spec, model=payload.model)}
         case e.Foregrounded():
-            return {"foreground": {**state.foreground, payload.channel: event.seq}}
+            seen = {**state.bookmarks, payload.channel: state.blocks}
+            front = {**state.foreground, payload.channel: event.seq}
+            return {"foreground": front, "bookmarks": seen}
         case e.Backgrounded():
             rest = {c: s for c, s in state.foreground.items() if c != payload.channel}
             seen = {**state.bookmarks, payload.channel: payload.position}

@@ -64,7 +64,7 @@ def launched(
     if spec.once:
         facts.append("single turn")
     lines = [" · ".join(facts), one_line(state.prompt if prompt is None else prompt, 80)]
-    actions = [_action("Foreground", "fg", state), _action("Stop", "interrupt", state)]
+    actions = [_action("Foreground", "fg", state), _action("Stop", "kill", state)]
     if not spec.trusted:
         lines.append(UNTRUSTED)
         actions.append(_action("Trust this project", "trust", state))

@@ -68,7 +68,7 @@ async def guided(daemon: Daemon) -> None:
     async def narrate(text: str) -> None:
         await channel.say(f"\n── {text}")
 
-    daemon.router.attach(channel)
+    daemon.router.attach(channel, caller=str(caller))
     await screen.open()
     try:
         await Tour(daemon, type_, narrate).walk()

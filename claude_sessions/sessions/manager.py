@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -205,23 +205,19 @@ class SessionManager:
         prompt: str,
         *,
         caller: str | None = None,
-        model: str | None = None,
-        mode: PermissionMode | None = None,
+        changes: Sequence[e.Payload] = (),
     ) -> Heard:
-        """A new run of a session that has ended; one that lives is just spoken to."""
+        """A new run of a session that has ended; one that lives is just spoken to.
+
+        `changes`: what is to be different from now on (model, mode, budget).
+        """
         if not state.status.ended:
             return await self.say(state, prompt, caller=caller)
+        message = _message(prompt, ())
+        facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
         async with self._admission:
             await self._make_room()
-            state = self._state(state.id)
-            message = _message(prompt, ())
-            facts: list[e.Payload] = [e.SessionResumed(claude_session_id=state.claude_id)]
-            if model is not None and model != state.spec.model:
-                facts.append(e.ModelChanged(model=model))
-            if mode is not None and mode != state.spec.mode:
-                facts.append(e.ModeChanged(permission_mode=mode))
-            facts.append(message)
-            again = replace(state, run=new_id())
+            again = replace(self._state(state.id), run=new_id())
             await self._log.append(*(self._draft(again, fact, caller) for fact in facts))
             self._start(state.id, Opening(resume=state.claude_id))
         return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))

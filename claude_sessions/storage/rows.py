@@ -109,7 +109,7 @@ def new_uuid() -> str:
     return f"{_PROCESS}{next(_count):012x}"
 
 
-_PROCESS = "{0}-{1}-8{2}-a{3}-".format(*(token_hex(8)[:n] for n in (8, 4, 3, 3)))
+_PROCESS = "{}-{}-8{}-a{}-".format(*(token_hex(8)[:n] for n in (8, 4, 3, 3)))
 _count = count()
 
 

@@ -12,7 +12,7 @@ from claude_sessions import engines as g
 from claude_sessions.approvals.desk import Receipt, Waiting
 from claude_sessions.approvals.rules import Rule, ToolCall
 from claude_sessions.channel import Action
-from claude_sessions.commands import Decide, Foreground, Interrupt, Trust, Withdraw, replies
+from claude_sessions.commands import Decide, Foreground, Kill, Trust, Withdraw, replies
 from claude_sessions.commands.chat import parse
 from claude_sessions.commands.figures import ordinal, span
 from claude_sessions.events import Event, Payload, SessionEnded, SessionWoken
@@ -134,7 +134,7 @@ def test_a_launch_is_told_in_three_lines() -> None:
     ]
     assert [parse(action.line) for action in actions] == [
         Foreground(session="id-fix-auth"),
-        Interrupt(session="id-fix-auth"),
+        Kill(session="id-fix-auth"),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -22,7 +23,7 @@ from claude_sessions.demo import (
     usage,
 )
 from claude_sessions.events import ConversationIdentified, MessageConsumed, SessionEnded
-from claude_sessions.model import Reason, Status
+from claude_sessions.model import Reason, Role, Status
 from tests.journeys.chat import Chat, chatting, settings_for
 
 
@@ -459,3 +460,38 @@ async def test_a_queued_message_can_still_be_said_now(
     await chat.idle("busy")
     assert [r.steered for r in model.about("be quick")] == [("be quick",)]
     assert model.prompts() == ["work"]
+
+
+async def test_a_spent_session_goes_on_with_a_new_budget(script: Script, chat: Chat) -> None:
+    script.on("spend", usage(output=100_000), bash("ls"), say("More."))
+    await chat.type("/new --name dear --budget 0.01 spend")
+    await chat.ended("dear")
+    assert "--budget" in await chat.type("/resume dear go on")
+    await chat.type("/resume --budget 1 dear go on")
+    state = await chat.idle("dear")
+    assert state.cost_usd > 0.01
+    assert state.budget_left is not None
+    assert 0 < state.budget_left < 1
+
+
+async def test_a_resume_may_move_and_change_the_model(
+    model: ScriptedModel, chat: Chat, workdir: Path
+) -> None:
+    (workdir / "sub").mkdir()
+    await chat.type("/new --name mover hello")
+    await chat.idle("mover")
+    assert "use /mode or /model" in await chat.type("/resume --model claude-haiku-4-5 mover x")
+    await chat.type("/kill mover")
+    await chat.type("/resume --dir sub --model claude-haiku-4-5 mover where am I?")
+    request = await model.asked("where am I")
+    assert "haiku" in request.model
+    assert (await chat.idle("mover")).spec.directory == str(workdir / "sub")
+
+
+async def test_a_program_never_sets_a_loosened_session_to_work(chat: Chat) -> None:
+    await chat.type("/new --name loose --mode acceptEdits hello")
+    await chat.idle("loose")
+    agent = chat.somebody(Role.PROMPTER, "agent")
+    agent.caller = replace(agent.caller, agent=True)
+    assert "only an admin" in await agent.type("/say loose rm -rf everything")
+    assert "only an admin" in await agent.type("/resume loose")

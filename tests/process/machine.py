@@ -118,7 +118,7 @@ class Machine:
         try:
             yield Program(process)
         finally:
-            await self.end(process)
+            await _end(process)
 
     @asynccontextmanager
     async def at_terminal(self, command: list[str]) -> AsyncIterator[Terminal]:
@@ -136,7 +136,7 @@ class Machine:
             try:
                 yield terminal
             finally:
-                await self.end(terminal.process)
+                await _end(terminal.process)
 
     def chat(self, *more: str) -> AbstractAsyncContextManager[Terminal]:
         return self.at_terminal(self.run(*more))
@@ -154,7 +154,7 @@ class Machine:
             async with asyncio.timeout(2 * PATIENCE):
                 out, err = await process.communicate()
         finally:
-            await self.end(process)
+            await _end(process)
         return Ran(code=process.returncode or 0, out=out.decode(), err=err.decode())
 
     def processes(self) -> list[psutil.Process]:
@@ -169,12 +169,15 @@ class Machine:
             return False
         return living and Path(home).is_relative_to(self.sandbox.root)
 
-    async def end(self, process: Process) -> None:
+    def sweep(self) -> None:
         """A test that failed leaves nothing running either."""
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        process._transport.close()  # type: ignore[attr-defined]
-        for left in self.processes():
+        for process in self.processes():
             with suppress(psutil.NoSuchProcess):
-                left.kill()
+                process.kill()
+
+
+async def _end(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+    process._transport.close()  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ import termios
 from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 from tests.console.display import Display
 
@@ -26,7 +26,8 @@ class Terminal:
     def __init__(self, master: int, slave: int) -> None:
         self.master = master
         self.slave = slave
-        self.modes_before = termios.tcgetattr(slave)
+        self._modes = termios.tcgetattr(slave)
+        self.restored = False
         self._display = Display(COLUMNS)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._news = asyncio.Event()
@@ -62,18 +63,18 @@ class Terminal:
         """Control sequences that a plain terminal would not understand."""
         return self._display.unknown
 
-    @property
-    def modes(self) -> list[Any]:
-        return termios.tcgetattr(self.slave)
-
     def type(self, line: str) -> None:
         self.press(line + "\r")
 
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 
-    async def shows(self, text: str) -> None:
-        await self.until(lambda shown: text in shown)
+    async def shows(self, text: str, *, times: int = 1) -> None:
+        await self.until(lambda shown: shown.count(text) >= times)
+
+    async def prompts(self) -> None:
+        """Only then the keys are the program's and no longer the kernel's."""
+        await self.until(lambda shown: shown.endswith("\n>"))
 
     async def until(self, holds: Callable[[str], object]) -> None:
         try:
@@ -89,6 +90,8 @@ class Terminal:
         async with asyncio.timeout(PATIENCE):
             code = await self.process.wait()
         self._read()
+        if self.master >= 0:
+            self.restored = termios.tcgetattr(self.slave) == self._modes
         return code
 
     def _read(self) -> None:

@@ -25,7 +25,7 @@ TOUR = (
     "> also add tests",
     "Two tests, both green",
     "2 sessions",
-    "fix-auth was stopped",
+    "⛔ fix-auth killed",
     "fix-auth goes on",
     "Here I am again, with everything we said before.",
     "📊 2 launched",
@@ -53,12 +53,11 @@ async def test_a_tour_that_is_stopped_half_way_leaves_nothing_either(machine: Ma
 
 async def test_at_a_terminal_it_greets_in_three_lines_and_quit_leaves(machine: Machine) -> None:
     async with machine.at_terminal(DEMO) as terminal:
-        await terminal.shows("/quit")
-        await terminal.shows("\n>")
+        await terminal.prompts()
         assert len(terminal.text.strip().splitlines()) == 4  # and the prompt
         terminal.type("/quit")
         assert await terminal.left() == 0
-    assert terminal.modes == terminal.modes_before
+    assert terminal.restored
     assert left_in(machine) == []
 
 

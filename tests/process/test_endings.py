@@ -16,7 +16,6 @@ from claude_sessions.state import SessionState
 from tests.process.machine import PATIENCE, Machine
 from tests.waiting import eventually
 
-GREETING = "/quit leaves."
 ENDLESS = "echo $$ > pid; while true; do python3 -c 'import time; time.sleep(1)'; done"
 
 
@@ -37,7 +36,7 @@ async def test_kill_9_takes_the_cli_and_its_tools_along_and_the_next_start_knows
 ) -> None:
     script.on("work", say("I begin."), bash(ENDLESS), say("Never."))
     async with machine.chat() as terminal:
-        await terminal.shows(GREETING)
+        await terminal.prompts()
         terminal.type("/new --mode bypassPermissions --name lost Please work")
         tool = await tool_pid(machine)
         assert len(machine.processes()) >= 3  # the daemon, the CLI, the shell
@@ -47,7 +46,7 @@ async def test_kill_9_takes_the_cli_and_its_tools_along_and_the_next_start_knows
         assert await terminal.left() == -signal.SIGKILL
 
     async with machine.chat() as terminal:
-        await terminal.shows(GREETING)
+        await terminal.prompts()
         (state,) = [line for line in machine.log.splitlines() if "session.abandoned" in line]
         assert "name=lost" in state
         terminal.type("/sessions all")
@@ -68,7 +67,7 @@ async def test_sigterm_puts_six_working_sessions_to_sleep_within_ten_seconds(
     script.on("work", bash(ENDLESS), say("Never."))
     machine.configure(max_sessions=6)
     async with machine.chat() as terminal:
-        await terminal.shows(GREETING)
+        await terminal.prompts()
         for n in range(5):
             terminal.type(f"/new --name talker-{n} talk")
         terminal.type("/new --mode bypassPermissions --name worker work")
@@ -90,7 +89,7 @@ async def test_a_stop_asked_for_again_and_again_is_still_a_clean_stop(
 ) -> None:
     script.on("work", bash(ENDLESS), say("Never."))
     async with machine.chat() as terminal:
-        await terminal.shows(GREETING)
+        await terminal.prompts()
         terminal.type("/new --mode bypassPermissions --name worker work")
         await tool_pid(machine)
         os.kill(terminal.process.pid, signal.SIGTERM)
@@ -109,7 +108,7 @@ async def test_a_session_that_waits_for_a_person_is_asked_again_after_kill_9(
 ) -> None:
     script.on("make it", bash("touch made"), say("Made."))
     async with machine.chat() as terminal:
-        await terminal.shows(GREETING)
+        await terminal.prompts()
         terminal.type("/new --name asker make it")
         await terminal.shows("[1] Allow")
         os.kill(terminal.process.pid, signal.SIGKILL)

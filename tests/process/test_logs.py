@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 
 import pytest
-import structlog
 
-from claude_sessions import logs
 from claude_sessions.logs import STRUCK, strike_out
+from tests.process.machine import Machine
 
 TELEGRAM = "123456789:AAE-abcdefghijklmnopqrstuvwxyz012345"
+
+PROGRAM = """
+import logging, structlog, warnings
+from claude_sessions import logs
+
+logs.configure(level="info", as_json=True)
+try:
+    raise ValueError("refused: sk-ant-0123456789")
+except ValueError:
+    logging.getLogger("asyncio").exception("A task failed with %s", "Bearer abc")
+    warnings.warn("old")
+    structlog.get_logger().exception("task.failed")
+"""
 
 
 @pytest.mark.parametrize(
@@ -40,29 +51,12 @@ def test_secrets_are_struck_out_and_the_rest_is_kept(
     assert strike_out(None, "info", field) == kept
 
 
-@pytest.fixture
-def restored() -> Iterator[None]:
-    """Logging is the process's own: whoever configures it gives it back."""
-    root, level = logging.getLogger(), logging.getLogger().level
-    handlers = list(root.handlers)
-    yield
-    logging.captureWarnings(False)
-    root.handlers[:], root.level = handlers, level
-    structlog.reset_defaults()
-
-
-@pytest.mark.usefixtures("restored")
-def test_what_a_library_logs_is_struck_out_and_json_too(tmp_path: Path) -> None:
-    file = tmp_path / "log"
-    logs.configure(level="info", as_json=True, file=file)
-    try:
-        raise ValueError("refused: sk-ant-0123456789")
-    except ValueError:
-        logging.getLogger("asyncio").exception("A task failed with %s", "Bearer abc")
-        structlog.get_logger().exception("task.failed")
-    library, ours = map(json.loads, file.read_text().splitlines())
+async def test_what_a_library_logs_is_struck_out_and_json_too(machine: Machine) -> None:
+    ran = await machine.ran(sys.executable, "-c", PROGRAM)
+    library, warning, ours = map(json.loads, ran.err.splitlines())
     assert library["event"] == f"A task failed with {STRUCK}"
     assert library["logger"] == "asyncio"
-    assert ours["event"] == "task.failed"
     assert f"ValueError: refused: {STRUCK}" in library["exception"]
-    assert "sk-ant" not in file.read_text()
+    assert "UserWarning: old" in warning["event"]
+    assert ours["event"] == "task.failed"
+    assert "sk-ant" not in ran.err

@@ -1,0 +1,49 @@
+"""Changing a session while it lives."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions.commands import replies
+from claude_sessions.commands.pool import Pool, about, mode_for
+from claude_sessions.errors import NotFound
+from claude_sessions.people import Caller
+
+
+async def set_mode(pool: Pool, command: c.SetMode, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    mode_for(pool, command.mode, caller)
+    await pool.manager.set_mode(state, command.mode, caller=str(caller))
+    return about(f"{state.name}: mode {command.mode}.", state)
+
+
+async def set_model(pool: Pool, command: c.SetModel, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    await pool.manager.set_model(state, command.model, caller=str(caller))
+    return about(f"{state.name}: model {command.model or 'default'}.", state)
+
+
+async def rename(pool: Pool, command: c.Rename, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    await pool.manager.rename(state, command.name, caller=str(caller))
+    return about(f"{state.name} is now {command.name}.", state)
+
+
+async def list_tasks(pool: Pool, command: c.ListTasks, caller: Caller) -> c.Reply:
+    if command.session is not None:
+        states = [await pool.book.find(command.session)]
+    else:
+        states = pool.manager.live()
+    text, actions = replies.tasks(states)
+    return c.Reply(text=text, actions=actions)
+
+
+async def stop_task(pool: Pool, command: c.StopTask, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    if all(task.id != command.task for task in state.tasks):
+        raise NotFound(f"{state.name} has no task {command.task}. /tasks lists them.")
+    await pool.manager.stop_task(state, command.task)
+    return about(f"{state.name}: task {command.task} is being stopped.", state)
+
+
+async def help_(pool: Pool, command: c.Help, caller: Caller) -> c.Reply:
+    return c.Reply(text=replies.help_text(command.topic))

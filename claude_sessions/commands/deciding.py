@@ -1,0 +1,111 @@
+"""What sessions wait on, and what need not be asked again."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions.approvals.desk import Decision
+from claude_sessions.commands import replies
+from claude_sessions.commands.chat import split_answers
+from claude_sessions.commands.pool import Pool, mode_for
+from claude_sessions.errors import BadRequest, NotFound
+from claude_sessions.model import Scope, Verdict
+from claude_sessions.people import Caller
+
+
+async def list_approvals(pool: Pool, command: c.ListApprovals, caller: Caller) -> c.Reply:
+    waiting = pool.desk.waiting()
+    text, actions = replies.approvals(waiting, pool.clock.now())
+    return c.Reply(text=text, data={"approvals": [w.id for w in waiting]}, actions=actions)
+
+
+async def decide(pool: Pool, command: c.Decide, caller: Caller) -> c.Reply:
+    if caller.agent:
+        caller.must_be_admin_to_loosen("Deciding for a person")
+    waiting = pool.desk.find(command.approval)
+    if command.mode is not None:
+        mode_for(pool, command.mode, caller)
+    if command.scope is Scope.USER and command.verdict is Verdict.ALLOW:
+        caller.must_be_admin_to_loosen("A rule for every project")
+    decision = Decision(
+        verdict=command.verdict,
+        scope=command.scope,
+        reason=command.reason,
+        input=command.input,
+        mode=command.mode,
+    )
+    receipt = await pool.desk.decide(waiting.id, decision, str(caller))
+    return c.Reply(
+        text=replies.decided(waiting.state, receipt),
+        data={"approvalId": receipt.approval_id, "decision": receipt.decision},
+        session=receipt.session,
+    )
+
+
+async def answer(pool: Pool, command: c.Answer, caller: Caller) -> c.Reply:
+    waiting = pool.desk.find(command.approval)
+    answers = command.answers
+    if len(answers) == 1:
+        answers = split_answers(answers[0], len(waiting.questions))
+    decision = Decision(verdict=Verdict.ALLOW, answers=answers)
+    receipt = await pool.desk.decide(waiting.id, decision, str(caller))
+    return c.Reply(
+        text=f"{waiting.state.name}: answered.",
+        data={"approvalId": receipt.approval_id},
+        session=receipt.session,
+    )
+
+
+async def list_rules(pool: Pool, command: c.ListRules, caller: Caller) -> c.Reply:
+    rules = pool.rules.all()
+    return c.Reply(
+        text=replies.rules(rules, pool.trust.all()), data={"rules": [r.id for r in rules]}
+    )
+
+
+async def add_rule(pool: Pool, command: c.AddRule, caller: Caller) -> c.Reply:
+    if command.scope is Scope.USER and command.verdict is Verdict.ALLOW:
+        caller.must_be_admin_to_loosen("A rule for every project")
+    if command.scope is Scope.ONCE:
+        raise BadRequest("A rule lasts: choose --scope session, project or user.")
+    state = await pool.book.find(command.session) if command.session else None
+    if command.scope is Scope.SESSION and state is None:
+        raise BadRequest("A rule for a session needs to know which: --session NAME.")
+    directory = state.spec.directory if state else pool.workdirs.resolve(command.directory)
+    rule = pool.rules.make(
+        command.pattern,
+        verdict=command.verdict,
+        scope=command.scope,
+        by=str(caller),
+        session=state.id if state else None,
+        directory=directory,
+    )
+    await pool.rules.add(rule, caller=str(caller))
+    return c.Reply(text=f"Rule {rule.id} added.", data={"rule": rule.id})
+
+
+async def revoke_rule(pool: Pool, command: c.RevokeRule, caller: Caller) -> c.Reply:
+    rule = await pool.rules.revoke(command.rule, str(caller))
+    return c.Reply(text=f"Rule {rule.id} revoked.", data={"rule": rule.id})
+
+
+async def trust(pool: Pool, command: c.Trust, caller: Caller) -> c.Reply:
+    directory = await _directory_of(pool, command.directory)
+    await pool.trust.give(directory, str(caller))
+    return c.Reply(
+        text=f"{directory} is trusted: its hooks, MCP servers and CLAUDE.md take part "
+        "from a session's next start on.",
+        data={"directory": directory},
+    )
+
+
+async def untrust(pool: Pool, command: c.Untrust, caller: Caller) -> c.Reply:
+    directory = await _directory_of(pool, command.directory)
+    await pool.trust.revoke(directory, str(caller))
+    return c.Reply(text=f"{directory} is no longer trusted.", data={"directory": directory})
+
+
+async def _directory_of(pool: Pool, ref: str) -> str:
+    try:
+        return (await pool.book.find(ref)).spec.directory
+    except NotFound:
+        return pool.workdirs.resolve(ref)

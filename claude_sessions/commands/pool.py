@@ -1,0 +1,72 @@
+"""What carrying out a command needs, and what several of them share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from claude_sessions import events as e
+from claude_sessions.approvals.desk import ApprovalDesk
+from claude_sessions.approvals.policy import looser
+from claude_sessions.approvals.rulebook import RuleBook, TrustBook
+from claude_sessions.channel import Action
+from claude_sessions.clock import Clock
+from claude_sessions.commands import Reply
+from claude_sessions.commands.workdirs import Workdirs
+from claude_sessions.eventlog import EventLog
+from claude_sessions.model import PermissionMode
+from claude_sessions.people import Caller
+from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.manager import SessionManager
+from claude_sessions.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What a launch gets when it does not say."""
+
+    model: str | None = None
+    mode: PermissionMode = PermissionMode.DEFAULT
+    budget_usd: float | None = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    manager: SessionManager
+    book: SessionBook
+    desk: ApprovalDesk
+    rules: RuleBook
+    trust: TrustBook
+    log: EventLog
+    workdirs: Workdirs
+    defaults: Defaults
+    clock: Clock
+
+
+def mode_for(pool: Pool, wanted: PermissionMode | None, caller: Caller) -> PermissionMode:
+    if wanted is not None and looser(wanted, pool.defaults.mode):
+        caller.must_be_admin_to_loosen(f"The mode {wanted}")
+    return wanted or pool.defaults.mode
+
+
+def no_agent_into_looser(pool: Pool, state: SessionState, caller: Caller) -> None:
+    """A program never sets a session to work that a person made looser than the configuration."""
+    if caller.agent and looser(state.spec.mode, pool.defaults.mode):
+        caller.must_be_admin_to_loosen(f"{state.name} runs in {state.spec.mode}, which")
+
+
+def about(text: str, state: SessionState, actions: tuple[Action, ...] = (), **data: Any) -> Reply:
+    known = {"id": state.id, "name": state.name, "status": state.status.value}
+    return Reply(text=text, data=known | data, session=state.id, actions=actions)
+
+
+async def append(pool: Pool, state: SessionState, payload: e.Payload, caller: Caller) -> None:
+    draft = e.Draft(
+        payload=payload,
+        session=state.id,
+        project=state.project,
+        run=state.run,
+        turn=state.turn,
+        caller=str(caller),
+    )
+    await pool.log.append(draft)

@@ -1,0 +1,121 @@
+"""Watching and counting."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions import events as e
+from claude_sessions.commands import replies
+from claude_sessions.commands.pool import Pool, about, append
+from claude_sessions.errors import BadRequest
+from claude_sessions.people import Caller
+from claude_sessions.state import SessionState
+
+LISTED = 100
+
+
+async def foreground(pool: Pool, command: c.Foreground, caller: Caller) -> c.Reply:
+    """What came before this moment is in the reply; what comes after it is streamed."""
+    channel = _channel(caller)
+    state = await pool.book.find(command.session)
+    watching = channel in state.foreground
+    position = None if watching else state.bookmarks.get(channel)
+    await append(pool, state, e.Foregrounded(channel=channel), caller)
+    state = await pool.book.load(state.id)
+    now = state.bookmarks[channel]
+    missed = await _between(pool, state, position, now) if position is not None else ()
+    last = await _between(pool, state, max(now - command.lines, 0), now)
+    text = replies.foreground(state, missed, last, pool.clock.now())
+    data = {"missed": list(missed), "lines": list(last)}
+    return c.Reply(text=text, data=data, session=state.id)
+
+
+async def _between(pool: Pool, state: SessionState, start: int, end: int) -> tuple[str, ...]:
+    """Output blocks after `start` up to `end`, from the log where the buffer has turned over."""
+    caught = pool.book.output(state.id).since(start)
+    if not caught.before:
+        return caught.blocks[: end - start]
+    return (await _blocks_from_log(pool, state.id))[start:end]
+
+
+async def _blocks_from_log(pool: Pool, session_id: str) -> tuple[str, ...]:
+    """Every block there ever was: the buffer has turned over."""
+    blocks: list[str] = []
+    after = 0
+    while page := await pool.log.events(session_id, after=after):
+        blocks += [
+            event.payload.text
+            for event in page
+            if isinstance(event.payload, e.AssistantMessage)
+            and event.payload.parent_tool_use_id is None
+        ]
+        after = page[-1].seq
+    return tuple(blocks)
+
+
+async def background(pool: Pool, command: c.Background, caller: Caller) -> c.Reply:
+    channel = _channel(caller)
+    if command.session is not None:
+        states = [await pool.book.find(command.session)]
+    else:
+        states = [s for s in pool.book.known() if channel in s.foreground]
+    watched = [s for s in states if channel in s.foreground]
+    for state in watched:
+        seen = pool.book.output(state.id).end
+        await append(pool, state, e.Backgrounded(channel=channel, position=seen), caller)
+    names = ", ".join(s.name for s in watched)
+    text = f"In the background: {names}." if names else "Nothing was in the foreground here."
+    return c.Reply(text=text, data={"sessions": [s.id for s in watched]})
+
+
+async def output(pool: Pool, command: c.Output, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    buffer = pool.book.output(state.id)
+    lines = buffer.last(buffer.end if command.full else command.lines)
+    return about(replies.output(state, lines, pool.clock.now()), state, lines=lines)
+
+
+async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> c.Reply:
+    states = await _states(pool)
+    if command.status != "all":
+        states = [s for s in states if s.status == command.status]
+    text = replies.listing(states, pool.clock.now(), full=command.full)
+    return c.Reply(text=text, data={"sessions": [s.id for s in states]})
+
+
+async def _states(pool: Pool) -> list[SessionState]:
+    rows = await pool.log.session_rows(limit=LISTED)
+    return [await pool.book.load(row.id) for row in rows]
+
+
+async def list_resumable(pool: Pool, command: c.ListResumable, caller: Caller) -> c.Reply:
+    states = [s for s in await _states(pool) if not s.status.has_process and s.claude_id]
+    text = replies.resumable(states, pool.clock.now())
+    return c.Reply(text=text, data={"sessions": [s.id for s in states]})
+
+
+async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:
+    metrics = await _metrics(pool)
+    return c.Reply(text=replies.stats(metrics), data=replies.metrics_data(metrics))
+
+
+async def _metrics(pool: Pool) -> replies.Metrics:
+    rows = await pool.log.session_rows()
+    live = pool.manager.live()
+    return replies.tally(
+        await pool.log.endings(),
+        names={row.id: row.name for row in rows},
+        launched=len(rows),
+        running=len(live),
+        live=live,
+    )
+
+
+async def cost(pool: Pool, command: c.Cost, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    return about(replies.cost(state), state)
+
+
+def _channel(caller: Caller) -> str:
+    if caller.channel is None:
+        raise BadRequest("There is no channel to watch from here: use /output instead.")
+    return caller.channel

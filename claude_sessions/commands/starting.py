@@ -1,0 +1,146 @@
+"""Beginning and ending sessions."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions import events as e
+from claude_sessions.approvals.rules import parse_rule
+from claude_sessions.commands import replies
+from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
+from claude_sessions.errors import Conflict
+from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
+from claude_sessions.people import Caller
+from claude_sessions.state import SessionState
+
+
+async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
+    directory = pool.workdirs.resolve(command.directory)
+    mode = mode_for(pool, command.mode, caller)
+    rules = _checked(pool, command.allowed_tools, caller)
+    spec = SessionSpec(
+        directory=directory,
+        model=command.model or pool.defaults.model,
+        mode=mode,
+        budget_usd=command.budget_usd or pool.defaults.budget_usd,
+        system_prompt=command.system_prompt,
+        allowed_tools=command.allowed_tools,
+        once=command.once,
+        trusted=pool.trust.covers(directory),
+    )
+    state = await pool.manager.launch(
+        spec,
+        command.prompt,
+        name=command.name,
+        origin=command.origin or caller.channel,
+        caller=str(caller),
+        attachments=command.attachments,
+        foreground=caller.channel if command.foreground else None,
+    )
+    await _allow(pool, rules, state, caller)
+    taken = command.name is not None and state.name != command.name
+    warnings = [f"The name {command.name} is taken; this one is {state.name}."] if taken else []
+    text, actions = replies.launched(state, warnings=tuple(warnings))
+    return about(text, state, actions)
+
+
+def _checked(pool: Pool, patterns: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
+    if patterns:
+        caller.must_be(Role.APPROVER, "allow tools in advance")
+    for pattern in patterns:  # refuse a bad one before anything exists
+        parse_rule(pattern, verdict=Verdict.ALLOW)
+    return patterns
+
+
+async def _allow(
+    pool: Pool, patterns: tuple[str, ...], state: SessionState, caller: Caller
+) -> None:
+    rules = [
+        pool.rules.make(
+            pattern,
+            verdict=Verdict.ALLOW,
+            scope=Scope.SESSION,
+            by=str(caller),
+            session=state.id,
+        )
+        for pattern in patterns
+    ]
+    if rules:
+        await pool.rules.add(*rules, caller=str(caller))
+
+
+async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    no_agent_into_looser(pool, state, caller)
+    mode = mode_for(pool, command.mode, caller) if command.mode else None
+    if command.fork:
+        return await _fork(pool, state, command, mode, caller)
+    was = state.status
+    directory = pool.workdirs.resolve(command.directory) if command.directory else None
+    changes = _changes(state, command, mode, directory)
+    heard = await pool.manager.resume(state, command.prompt, caller=str(caller), changes=changes)
+    return about(replies.resumed(heard.state, was, command.prompt), heard.state)
+
+
+def _changes(
+    state: SessionState, command: c.Resume, mode: PermissionMode | None, directory: str | None
+) -> list[e.Payload]:
+    """What is to be different in the new run; the rest is as it was."""
+    changes: list[e.Payload] = []
+    if directory is not None:
+        changes.append(e.DirectoryChanged(directory=directory))
+    if command.model is not None:
+        changes.append(e.ModelChanged(model=command.model))
+    if mode is not None:
+        changes.append(e.ModeChanged(permission_mode=mode))
+    if command.budget_usd is not None:
+        changes.append(e.BudgetChanged(budget_usd=state.cost_usd + command.budget_usd))
+    elif state.budget_left == 0.0:
+        raise Conflict(
+            f"The budget of {state.name} is spent. Give it more: /resume --budget 5 {state.name}"
+        )
+    if changes and not state.status.ended:
+        raise Conflict(
+            f"{state.name} is {state.status}: use /mode or /model, or kill it and resume it."
+        )
+    return changes
+
+
+async def _fork(
+    pool: Pool,
+    source: SessionState,
+    command: c.Resume,
+    mode: PermissionMode | None,
+    caller: Caller,
+) -> c.Reply:
+    directory = source.spec.directory
+    if command.directory:
+        directory = pool.workdirs.resolve(command.directory)
+    if source.claude_id is None:
+        raise Conflict(f"{source.name} has no conversation yet to branch from.")
+    spec = SessionSpec(
+        directory=directory,
+        model=command.model or source.spec.model,
+        mode=mode or source.spec.mode,
+        budget_usd=command.budget_usd or source.spec.budget_usd,
+        system_prompt=source.spec.system_prompt,
+        allowed_tools=source.spec.allowed_tools,
+        trusted=pool.trust.covers(directory),
+    )
+    state = await pool.manager.launch(
+        spec,
+        command.prompt,
+        name=command.name or f"{source.name[:42]}-fork",
+        origin=caller.channel or source.origin,
+        caller=str(caller),
+        fork_of=source,
+    )
+    await _allow(pool, source.spec.allowed_tools, state, caller)
+    text, actions = replies.launched(state, warnings=(f"Branched from {source.name}.",))
+    return about(text, state, actions)
+
+
+async def kill(pool: Pool, command: c.Kill, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    killed = await pool.manager.kill(state, caller=str(caller))
+    state = await pool.book.load(state.id)
+    return about(replies.killed(state, already=not killed), state)

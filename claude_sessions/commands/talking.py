@@ -1,0 +1,77 @@
+"""Speaking to sessions."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions.commands import replies
+from claude_sessions.commands.deciding import answer
+from claude_sessions.commands.pool import Pool, about, no_agent_into_looser
+from claude_sessions.errors import BadRequest, Conflict
+from claude_sessions.model import AskKind
+from claude_sessions.people import Caller
+from claude_sessions.state import SessionState
+
+
+async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    no_agent_into_looser(pool, state, caller)
+    busy_since = state.turn_started_at
+    heard = await pool.manager.say(
+        state,
+        command.text,
+        caller=str(caller),
+        attachments=command.attachments,
+        steer=command.steer,
+        interrupt=command.interrupt,
+    )
+    data = {"messageId": heard.message_id, "queued": heard.queued}
+    if heard.queued and busy_since is not None and not (command.steer or command.interrupt):
+        elapsed = (pool.clock.now() - busy_since).total_seconds()
+        text, actions = replies.queued(heard.state, heard.message_id, heard.queued, elapsed)
+        return c.Reply(text=text, data=data, session=state.id, actions=actions)
+    text = replies.responded(heard.state, command.text)
+    return c.Reply(text=text, data=data, session=state.id)
+
+
+async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
+    state = _in_front(pool, caller)
+    question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
+    if question is not None:
+        caller.must_be(c.Answer.ROLE, c.Answer.TO)
+        said = c.Answer(approval=question.id, answers=(command.text,))
+        return await answer(pool, said, caller)
+    said_to = c.Respond(session=state.id, text=command.text, attachments=command.attachments)
+    return await respond(pool, said_to, caller)
+
+
+def _in_front(pool: Pool, caller: Caller) -> SessionState:
+    channel = caller.channel or ""
+    here = [s for s in pool.book.known() if channel in s.foreground]
+    if not here:
+        raise BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")
+    return max(here, key=lambda s: s.foreground[channel])
+
+
+async def withdraw(pool: Pool, command: c.Withdraw, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    message = next((m for m in state.queued if m.id == command.message), None)
+    if message is None:
+        raise Conflict("That message is no longer queued: Claude has it.")
+    await pool.manager.withdraw(state, message.id, caller=str(caller))
+    if not (command.steer or command.interrupt):
+        return about(f"{state.name}: withdrawn.", state)
+    again = c.Respond(
+        session=state.id,
+        text=message.text,
+        attachments=message.attachments,
+        steer=command.steer,
+        interrupt=command.interrupt,
+    )
+    return await respond(pool, again, caller)
+
+
+async def interrupt(pool: Pool, command: c.Interrupt, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    stopped = await pool.manager.interrupt(state, caller=str(caller))
+    word = "interrupted." if stopped else "was not working; nothing to interrupt."
+    return about(f"{state.name} {word}", state)

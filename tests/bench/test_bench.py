@@ -1,0 +1,107 @@
+"""That every group still measures, with the fewest repeats; how fast is for `make bench` to say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from claude_agent_sdk import ClaudeSDKError
+
+from bench import bare, daemon, followup, launch, machine, tokens
+from bench.figure import Figure
+from bench.table import document, row
+from bench.timing import interleaved
+from claude_sessions.demo import Sandbox
+from claude_sessions.engines import Answer, Ask
+from claude_sessions.engines.claude import ClaudeEngine
+from claude_sessions.errors import EngineError
+from claude_sessions.model import PermissionMode, SessionSpec
+
+
+def judged(figures: Sequence[Figure]) -> list[str]:
+    for figure in figures:
+        assert figure.value > 0
+        assert figure.baseline is not None
+        assert figure.baseline > 0
+        assert figure.name in document([figure], {})
+    return [figure.name for figure in figures if figure.met is not None]
+
+
+async def test_a_launch_is_measured_beside_a_bare_one() -> None:
+    assert len(judged(await launch.measure(scale=0))) == 1
+
+
+async def test_a_follow_up_is_measured_beside_a_bare_one() -> None:
+    assert len(judged(await followup.measure(scale=0))) == 1
+
+
+async def test_tokens_are_timed_on_their_way_to_a_channel() -> None:
+    figures = await tokens.measure(scale=0)
+    assert len(judged(figures)) == 1
+    assert figures[0].value <= figures[1].value  # p50 and p95
+
+
+async def test_the_daemon_is_timed_and_weighed() -> None:
+    assert len(judged(await daemon.measure(scale=0))) == 3
+
+
+async def test_the_bare_client_asks_the_cli_for_the_same_as_our_engine(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
+    cli = tmp_path / "notes-its-flags"
+    cli.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/flags\nexit 1\n')
+    cli.chmod(0o755)
+    with pytest.raises(ClaudeSDKError):
+        async with bare.connected(cli, tmp_path):
+            pass
+    theirs = flags(tmp_path)
+    engine = ClaudeEngine(env=sandbox.env, setting_sources=("user",), cli_path=str(cli))
+    spec = SessionSpec(directory=str(tmp_path), mode=PermissionMode.DEFAULT)
+    with pytest.raises(EngineError):
+        await engine.open(spec, ask=refuse, claude_id="0", budget_usd=5.0)
+    assert flags(tmp_path) == theirs
+
+
+def flags(directory: Path) -> list[str]:
+    """In order of their names, without the session's id, which is never the same."""
+    words = (directory / "flags").read_text().split("\n")
+    return sorted(word for word in words if not word.startswith("--session-id="))
+
+
+async def refuse(_: Ask) -> Answer:
+    return Answer(allow=False)
+
+
+async def test_ours_and_the_baseline_take_turns_and_the_first_round_only_warms_up() -> None:
+    order: list[str] = []
+
+    async def note(who: str, n: str) -> str:
+        order.append(f"{who}{int(n)}")
+        return order[-1]
+
+    results = await interleaved(3, lambda n: note("a", n), lambda n: note("b", n))
+    assert order == ["a0", "b0", "b1", "a1", "a2", "b2"]
+    assert results == (["a1", "a2"], ["b1", "b2"])
+
+
+def test_a_missed_target_is_said_loudly() -> None:
+    slow = Figure(
+        name="launch",
+        value=500.0,
+        unit="ms",
+        baseline=400.0,
+        baseline_name="bare",
+        target="≤ 1.15 ×",
+        met=False,
+    )
+    assert row(slow) == ("launch", "500 ms", "400 ms (bare)", "1.25 ×, +100 ms", "≤ 1.15 ×", "NO")
+    assert "| NO |" in document([slow], {"Cores": "2"})
+
+
+async def test_the_machine_is_described_without_naming_it() -> None:
+    facts = await machine.facts()
+    assert all(facts.values())
+    assert os.uname().nodename not in " ".join(facts.values()).split()
+    assert not any("/" in facts[key] for key in ("Python", "Claude CLI", "Agent SDK"))
