@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from bench.product import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
 MEGABYTE = 1_000_000
+SETTLING_SECONDS = 2.0
 
 
 class Child:
@@ -37,7 +39,16 @@ class Child:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{line}\n".encode())
 
-    def megabytes(self) -> float:
+    async def megabytes(self) -> float:
+        """Its resident memory, once that has stopped changing."""
+        before, now = 0.0, self._resident()
+        until = time.monotonic() + SETTLING_SECONDS
+        while abs(now - before) > 0.05 and time.monotonic() < until:
+            await asyncio.sleep(0.1)
+            before, now = now, self._resident()
+        return now
+
+    def _resident(self) -> float:
         return float(psutil.Process(self._process.pid).memory_info().rss) / MEGABYTE
 
     async def end(self) -> None:

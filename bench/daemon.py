@@ -17,7 +17,6 @@ MORE_MS = 300
 MORE_MB = 15
 SESSION_MB = 0.3
 SESSIONS = 10
-SETTLING_SECONDS = 0.5  # what was only needed to start is given back
 
 RUN = "from claude_sessions.cli import main; main()"
 IMPORTS = """
@@ -42,9 +41,11 @@ async def measure(scale: float = 1.0) -> list[Figure]:
             lambda n: started(stage, ["-c", IMPORTS], "imports.ready"),
         )
         # What the first session brings along once is shared: fewer would look heavier.
-        sessions = SESSIONS if scale else 2
-        held = await weight_of_a_session(stage, "daemon", sessions)
-        bare = await weight_of_a_session(stage, "bare", sessions)
+        sessions = SESSIONS if scale else 1
+        held, bare = await asyncio.gather(
+            weight_of_a_session(stage, "daemon", sessions),
+            weight_of_a_session(stage, "bare", sessions),
+        )
     return [
         ready_figure(ours, imports),
         memory_figure(ours, imports),
@@ -57,8 +58,7 @@ async def started(stage: Stage, arguments: Sequence[str], word: str) -> Start:
     async with python(arguments, env=stage.sandbox.env, directory=stage.workdir) as child:
         await child.says(word)
         seconds = time.monotonic() - began
-        await asyncio.sleep(SETTLING_SECONDS)
-        return Start(seconds=seconds, megabytes=child.megabytes())
+        return Start(seconds=seconds, megabytes=await child.megabytes())
 
 
 async def weight_of_a_session(stage: Stage, kind: str, count: int) -> float:
@@ -70,8 +70,7 @@ async def weight_of_a_session(stage: Stage, kind: str, count: int) -> float:
         for wanted in (0, count):
             child.tell(str(wanted))
             await child.says(str(wanted))
-            await asyncio.sleep(SETTLING_SECONDS)
-            weights.append(child.megabytes())
+            weights.append(await child.megabytes())
         return (weights[1] - weights[0]) / count
 
 

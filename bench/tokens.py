@@ -176,7 +176,7 @@ def text_of(message: StreamEvent) -> str | None:
 
 
 async def measure(scale: float = 1.0) -> list[Figure]:
-    sessions = SESSIONS if scale else 2
+    sessions = SESSIONS if scale else 1
     async with AsyncExitStack() as stack:
         streaming = Streaming(sessions, tokens=scaled(200, scale, least=10))
         await streaming.open(stack)

@@ -14,7 +14,7 @@ import typer
 from claude_sessions import __version__, logs
 from claude_sessions.config import Loaded, home_path, load, make_home
 from claude_sessions.console import serve_console
-from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals, tell_systemd
+from claude_sessions.daemon import first, open_daemon, stop_signals, tell_systemd
 from claude_sessions.doctor import Finding, examine
 from claude_sessions.errors import ConfigError, SessionsError
 
@@ -75,17 +75,12 @@ async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
             log.info("daemon.ready", version=__version__, home=str(home), configuration=source)
             tell_systemd("READY=1")
             try:
-                await _until_over(daemon, told, chatting=chatting)
+                doors = {"console": serve_console(daemon)} if chatting else {}
+                await first(signals=told.wait(), log=daemon.log.failed.wait(), **doors)
             finally:
                 tell_systemd("STOPPING=1")
                 log.info("daemon.stopping", working=len(daemon.manager.working()))
         log.info("daemon.stopped")
-
-
-async def _until_over(daemon: Daemon, told: asyncio.Event, *, chatting: bool) -> None:
-    """Until somebody leaves the chat or wants us to stop, or the log cannot go on."""
-    doors = {"console": serve_console(daemon)} if chatting else {}
-    await first(signals=told.wait(), log=daemon.log.failed.wait(), **doors)
     if daemon.log.failure is not None:
         raise SessionsError(f"The log cannot go on: {daemon.log.failure}")
 

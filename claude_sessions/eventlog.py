@@ -62,7 +62,7 @@ class EventLog(History):
         self._open = OpenBlocks()
         self._queued: list[Request] = []  # in this turn of the loop
         self._unwritten: set[Request] = set()
-        self._unwritten_bytes = 0
+        self._held_bytes = 0  # of those, in trouble
         self._closed = False  # to new events
         self._finished = False  # nothing more will come
         self._head = 0
@@ -124,14 +124,10 @@ class EventLog(History):
         if not drafts:
             return []
         facts = to_facts(drafts, self._clock(), epoch=self.store.epoch, runner=self._runner)
-        size = sum([len(fact.data) for fact in facts])
-        if self.trouble is not None and (
-            not hold or self._unwritten_bytes + size > self._hold_bytes
-        ):
-            raise StorageFull(f"Nothing new can be stored: {self.trouble}, then try again.")
-        request = Request(facts, hold, size, self._loop.create_future())
+        request = Request(facts, hold, self._loop.create_future())
+        if self.trouble is not None:
+            self._hold_or_refuse(request)
         self._unwritten.add(request)
-        self._unwritten_bytes += size
         if not self._queued:
             # At the end of this turn of the loop: all who append in it share one commit.
             self._loop.call_soon(self._flush)
@@ -148,6 +144,12 @@ class EventLog(History):
     def retry(self) -> None:
         """Somebody may have made room: try now."""
         self._writer.put([])
+
+    def _hold_or_refuse(self, request: Request) -> None:
+        held = self._held_bytes + request.size
+        if not request.hold or held > self._hold_bytes:
+            raise StorageFull(f"Nothing new can be stored: {self.trouble}, then try again.")
+        self._held_bytes = held
 
     def _flush(self) -> None:
         if self._queued:
@@ -206,18 +208,20 @@ class EventLog(History):
     def _settle(self, report: Report) -> None:
         if report.trouble is not None and self.trouble is None:
             self._say(f"Nothing new can be stored: {report.trouble}.")
-        for _, events in report.written:
-            for event in events:
-                self._publish(event)
+        for request in report.written:
+            for fact in request.facts:
+                self._publish(fact.event)
         if report.trouble is None and self.trouble is not None:
             self._say("There is room again, and everything that waited is stored.")
         self.trouble = report.trouble
-        for request, events in report.written:
-            self._forget(request)
+        for request in report.written:
+            self._unwritten.discard(request)
             if not request.done.done():  # its caller may have been cancelled
-                request.done.set_result(events)
+                request.done.set_result([fact.event for fact in request.facts])
         for request, error in report.refused:
             self._refuse(request, error)
+        if report.trouble is not None:
+            self._held_bytes = sum(request.size for request in self._unwritten)
         if report.failure is not None:
             logger.error("log.failed", exc_info=report.failure)
             self._closed = True
@@ -245,13 +249,9 @@ class EventLog(History):
                 self._refuse(request, StorageFull(f"The log closed before this was stored: {why}."))
 
     def _refuse(self, request: Request, error: SessionsError) -> None:
-        self._forget(request)
+        self._unwritten.discard(request)
         if not request.done.done():
             request.done.set_exception(error)
-
-    def _forget(self, request: Request) -> None:
-        self._unwritten.discard(request)
-        self._unwritten_bytes -= request.size
 
     # --- what a feed needs
 

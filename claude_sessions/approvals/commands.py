@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from claude_sessions.approvals.shell import ANY, NAME, Simple, read
+from claude_sessions.approvals.shell import ANY, NAME, UNKNOWN, Simple, read
 
 Words = tuple[str, ...]
 
@@ -77,7 +77,7 @@ def program(command: Simple) -> str:
 
 
 def _collect(text: str, found: list[Simple], depth: int) -> tuple[bool, bool]:
-    certain, plain = True, ANY not in text
+    certain, plain = True, UNKNOWN.isdisjoint(text)
     # A line continuation may stand within any token (`$\\⏎(rm x)`): read the text without, too.
     for script in dict.fromkeys((read(text), read(text.replace("\\\n", "")))):
         certain, plain = certain and script.certain, plain and script.single
@@ -93,7 +93,7 @@ def _follow(command: Simple, found: list[Simple], depth: int) -> tuple[bool, boo
         return False, False
     certain = plain = True
     for text in _scripts(command):
-        if ANY in text:
+        if not UNKNOWN.isdisjoint(text):
             found.append(replace(command, words=(ANY,), assignments=()))
         sure, simple = _collect(text, found, depth + 1)
         certain, plain = certain and sure, plain and simple

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from claude_sessions.approvals.commands import SHELLS, SOURCES, Words, program, started
 from claude_sessions.approvals.guarded import why_guarded, why_secret
 from claude_sessions.approvals.paths import absolute, is_inside, shown
-from claude_sessions.approvals.shell import ANY, NAME, Simple
+from claude_sessions.approvals.shell import ANY, NAME, PART, UNKNOWN, Simple
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.model import Risk
 
@@ -135,9 +135,9 @@ def _path(word: str, directory: str, home: str) -> str | None:
     """A word that looks like a path, made absolute; what stands after `=` counts too."""
     word = re.sub(r"^(--?[\w-]+|\w+)=", "", word)
     word = word.replace(NAME, "*")
-    if word.startswith(ANY + "/"):
-        word = "~" + word[len(ANY) :]  # most likely $HOME; in any case not known to be inside
-    if not word or ANY in word or "://" in word or word.startswith("-"):
+    if re.match(f"[{ANY}{PART}]/", word):
+        word = "~" + word[1:]  # most likely $HOME; in any case not known to be inside
+    if not word or not UNKNOWN.isdisjoint(word) or "://" in word or word.startswith("-"):
         return None
     if word.startswith("~") and not word.startswith("~/") and word != "~":
         return "/" + word  # another user's home
@@ -172,4 +172,5 @@ def _reads_its_program(words: Words) -> bool:
 
 
 def _quoted(simple: Simple) -> str:
-    return one_line(" ".join(simple.words).replace(ANY, "…").replace(NAME, "*"), 60)
+    words = " ".join(simple.words).replace(NAME, "*")
+    return one_line(re.sub(f"[{ANY}{PART}]", "…", words), 60)

@@ -27,7 +27,7 @@ from claude_sessions.approvals.guarded import why_guarded
 from claude_sessions.approvals.overlap import overlap
 from claude_sessions.approvals.paths import absolute, covers, is_inside, literal_root
 from claude_sessions.approvals.patterns import NAMED_TOOLS
-from claude_sessions.approvals.shell import ANY, NAME, Simple
+from claude_sessions.approvals.shell import ANY, UNKNOWN, Simple
 from claude_sessions.approvals.wildcards import fits, readings
 
 FAMILIES = (
@@ -115,7 +115,7 @@ def _could_be(pieces: list[str], simple: Simple) -> bool:
     name, rest = program(simple), simple.words[1:]
     for first in {simple.words[0], name}:
         text = " ".join((first, *rest))
-        if ANY in text or NAME in text:
+        if not UNKNOWN.isdisjoint(text):
             # An unquoted variable that is empty takes its blank along.
             text = re.sub(f" ?{ANY} ?", ANY, text)
             if overlap(ANY.join(pieces), text):

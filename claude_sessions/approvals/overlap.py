@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from claude_sessions.approvals.shell import ANY, NAME
+from claude_sessions.approvals.shell import ANY, UNKNOWN
 
 
 def overlap(left: str, right: str) -> bool:
-    """`ANY` stands for any stretch of text, `NAME` for one without blanks; both may be empty."""
+    """`ANY` stands for any stretch of text, the other marks for one without blanks, all maybe empty."""
     places = _past_unknown({0}, right)
     for char in left:
         following: set[int] = set()
         for at in places:
-            if char in (ANY, NAME):
+            if char in UNKNOWN:
                 following |= _swallowed(char, right, at)
             elif at < len(right) and right[at] == char:
                 following.add(at + 1)
@@ -24,7 +24,7 @@ def overlap(left: str, right: str) -> bool:
 
 
 def _takes(unknown: str, char: str) -> bool:
-    return unknown == ANY or (unknown == NAME and char != " ")
+    return unknown == ANY or (unknown in UNKNOWN and char != " ")
 
 
 def _swallowed(unknown: str, text: str, at: int) -> set[int]:
@@ -38,7 +38,7 @@ def _past_unknown(places: set[int], text: str) -> set[int]:
     reached = set(places)
     for at in places:
         following = at
-        while following < len(text) and text[following] in (ANY, NAME):
+        while following < len(text) and text[following] in UNKNOWN:
             following += 1
             reached.add(following)
     return reached

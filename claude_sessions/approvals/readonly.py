@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from claude_sessions.approvals.commands import Words, program, started
-from claude_sessions.approvals.shell import ANY, NAME, Simple
+from claude_sessions.approvals.shell import UNKNOWN, Simple
 
 # No option of these writes, runs or changes anything.
 _LOOKERS = frozenset({
@@ -86,7 +86,7 @@ def _looks_as(name: str, words: Words) -> bool:
         return True
     if name in _WRAPPERS:  # what they run is judged on its own
         return bool(words)
-    if any(word.startswith((ANY, NAME)) or (word[:1] == "-" and ANY in word) for word in words):
+    if any(_may_be_an_option(word) for word in words):
         return False
     if name == "find":
         return not any(_FIND_ACTIONS.fullmatch(word) for word in words)
@@ -99,6 +99,10 @@ def _looks_as(name: str, words: Words) -> bool:
     if name == "date" and any(re.fullmatch(r"[\d.]+", word) for word in words):
         return False
     return name in _MOSTLY_LOOKERS and _harmless(words, *_MOSTLY_LOOKERS[name])
+
+
+def _may_be_an_option(word: str) -> bool:
+    return word[:1] in UNKNOWN or (word[:1] == "-" and not UNKNOWN.isdisjoint(word))
 
 
 def _harmless(words: Words, letters: str, names: tuple[str, ...]) -> bool:

@@ -4,8 +4,8 @@ Two questions are asked of it, and each errs to its own safe side. "Is this one 
 (allow rules) is answered yes only if nothing else can be in the text. "What might run?" (deny
 rules, risk) names every command it sees, also inside `$(…)`, backticks, `<(…)`, subshells, groups,
 loops and here-documents. Text that only the shell will know stands in the words as `ANY` (a
-variable, a substitution) or `NAME` (a file-name pattern: no blanks). Whatever is not understood
-makes the script not `certain`.
+variable, a substitution: may become several words), `PART` (the same in quotes: stays within its
+word) or `NAME` (a file-name pattern). Whatever is not understood makes the script not `certain`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from functools import lru_cache
 
 ANY = "\ue000"
 NAME = "\ue001"
+PART = "\ue002"
+UNKNOWN = frozenset({ANY, NAME, PART})
 
 DEPTH = 40  # nesting beyond this is nobody's honest command
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
@@ -91,7 +93,7 @@ _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
 _CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
-_ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}]")
+_ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}{PART}]")
 _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]+)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.))",
     re.S,
@@ -163,8 +165,11 @@ class _Reader:
     def _group(self, draft: _Draft, char: str) -> _Draft:
         self.compound = True
         if char == "(" and self.text[self.at - 1 : self.at] == "=" and not draft.words:
+            # An array: its words are data, its substitutions run, and after a mistake in it bash,
+            # unlike after any other, goes on with the next line.
+            self.certain = False
             self.at += 1
-            self.script(")")  # an array: its words are data, but its substitutions run
+            self.script(")")
             self._word(draft)
             return draft
         self._finish(draft)
@@ -364,35 +369,35 @@ class _Reader:
                 out.append("" if following == "\n" else following)
                 self.at += 2
             elif char == "`":
-                self._backticks(out, draft)
+                self._backticks(out, draft, PART)
             elif char == "$":
-                self._dollar(out, draft)
+                self._dollar(out, draft, PART)
             else:
                 out.append(char)
                 self.at += 1
         self.certain = self.certain and not closing
 
-    def _dollar(self, out: list[str], draft: _Draft) -> None:
+    def _dollar(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
         if variable := _VARIABLE.match(self.text, self.at):
             self.at = variable.end()
-            out.append(ANY)
+            out.append(ANY if variable.group() in ("$@", "$*") else mark)
         elif self.text.startswith("$(", self.at):
             self.at += 2
-            self._nested(out, draft)
+            self._nested(out, draft, mark)
         elif self.text.startswith(("${", "$["), self.at):
             self._parameter(out, draft)
         else:
             out.append("$")
             self.at += 1
 
-    def _nested(self, out: list[str], draft: _Draft) -> None:
+    def _nested(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
         self.compound = True
         if self.pending:
             self.certain = False
         known = len(self.found)
         self.script(")")
         draft.inner.extend(self.found[known:])
-        out.append(ANY)
+        out.append(mark)
 
     def _parameter(self, out: list[str], draft: _Draft) -> None:
         """`${…}` beyond a plain name can run commands (`${x@P}`, `${x:-$(y)}`): never certain."""
@@ -409,7 +414,7 @@ class _Reader:
         self.at += 1
         out.append(ANY)
 
-    def _backticks(self, out: list[str], draft: _Draft) -> None:
+    def _backticks(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
         self.compound = True
         match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.S).match(self.text, self.at)
         if not match:
@@ -421,7 +426,7 @@ class _Reader:
         inside.script()
         self._adopt(inside)
         draft.inner.extend(inside.found)
-        out.append(ANY)
+        out.append(mark)
 
 
 def _decode(match: re.Match[str]) -> str:

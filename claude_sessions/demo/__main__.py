@@ -10,10 +10,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from claude_sessions import logs
+from claude_sessions.channel import ChannelClosed
 from claude_sessions.config import make_home
 from claude_sessions.console import CONSOLE, ConsoleChannel, Screen, serve_console
 from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals
@@ -71,7 +72,8 @@ async def guided(daemon: Daemon) -> None:
     daemon.router.attach(channel, caller=str(caller))
     await screen.open()
     try:
-        await Tour(daemon, type_, narrate).walk()
+        with suppress(ChannelClosed):  # nobody reads on: `make demo | head`
+            await Tour(daemon, type_, narrate).walk()
     finally:
         await daemon.router.detach(channel.id)
         await screen.close()

@@ -201,7 +201,7 @@ class ClaudeConversation:
                 return
             if self._closing is None:
                 log.error("engine.overrun", pid=self.pid, held=self._events.qsize())
-                self._closing = asyncio.create_task(self._close(), name="engine.close")
+                self.abandon()
         self._events.put_nowait(event)
 
     async def _can_use_tool(
@@ -277,9 +277,13 @@ class ClaudeConversation:
 
     async def close(self) -> None:
         """Runs in a task of its own: a second cancellation must not leak the process."""
+        self.abandon()
+        assert self._closing is not None
+        await asyncio.shield(self._closing)
+
+    def abandon(self) -> None:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(), name="engine.close")
-        await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
         if self._working and self._transport.is_ready():

@@ -46,6 +46,9 @@ async def spawn(command: Sequence[str], *, directory: str, env: Mapping[str, str
 
 async def end(process: Process) -> None:
     """Close, TERM, KILL, each with a deadline; then whatever its tools left behind."""
+    if process.returncode is not None:  # it died by itself, and its pid may be another's by now
+        await asyncio.to_thread(sweep, await asyncio.to_thread(orphans, process.pid))
+        return
     below = await asyncio.to_thread(descendants, process.pid)
     if process.stdin is not None:
         process.stdin.close()
@@ -75,6 +78,17 @@ def descendants(pid: int) -> set[psutil.Process]:
         return set(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return set()
+
+
+def orphans(pid: int) -> set[psutil.Process]:
+    """What a Claude that was killed has left: its tools carry its pid in their environment."""
+    ours = psutil.Process().create_time()  # nothing older can be below us
+    found = set()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):  # gone meanwhile, or another user's
+            if process.environ().get("CLAUDE_PID") == str(pid) and process.create_time() >= ours:
+                found.add(process)
+    return found
 
 
 def sweep(processes: set[psutil.Process]) -> None:

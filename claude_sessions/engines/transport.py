@@ -50,6 +50,7 @@ class CliTransport(Transport):
         self._write_lock = asyncio.Lock()
         self._asked: dict[str, str] = {}  # control request → tool use
         self._closing = False
+        self._ended = False
         self.stderr: deque[str] = deque(maxlen=40)
 
     @property
@@ -143,7 +144,9 @@ class CliTransport(Transport):
         self._closing = True
         if self._process is None:
             return
-        await processes.end(self._process)
+        if not self._ended:
+            await processes.end(self._process)
+            self._ended = True
         if self._stderr_task is not None:
             self._stderr_task.cancel()
             await asyncio.wait([self._stderr_task])

@@ -16,7 +16,7 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
-from claude_sessions.errors import BadRequest, Conflict
+from claude_sessions.errors import BadRequest, Conflict, StorageFull
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import (
     NAME,
@@ -293,6 +293,7 @@ class SessionManager:
         interrupt: bool = False,
     ) -> Heard:
         self._check_slash(state, text)
+        self._check_room()
         message = _message(text, attachments, steer=steer, front=interrupt)
         while True:
             state = self._state(state.id)
@@ -312,6 +313,11 @@ class SessionManager:
         if state.turn is None:
             place = 0  # it is only starting
         return Heard(message_id=message.message_id, queued=place, state=state)
+
+    def _check_room(self) -> None:
+        """A session whose words wait for room on the disk cannot take an order."""
+        if self._log.trouble is not None:
+            raise StorageFull(f"Nothing new can be stored: {self._log.trouble}, then try again.")
 
     def _check_slash(self, state: SessionState, text: str) -> None:
         slash, offered = slash_of(text), self.slash_commands(state.id)
@@ -341,6 +347,9 @@ class SessionManager:
         if state.status.ended:
             return False
         session = self._live.get(state.id)
+        if session is not None and self._log.trouble is not None:
+            session.cut()
+            return True
         if session is None:
             ending = e.SessionEnded(
                 status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
@@ -394,6 +403,7 @@ class SessionManager:
         session = self._live.get(state.id)
         if session is None:
             raise Conflict(f"{state.name} has no process: it is {state.status}.")
+        self._check_room()
         return await act(session)
 
     # --- the log

@@ -132,6 +132,12 @@ class Session:
     async def stop_task(self, task_id: str) -> None:
         await self._mailbox.order(lambda: self._live().stop_task(task_id))
 
+    def cut(self) -> None:
+        """End its process at once, whatever its task is waiting for; the ending follows."""
+        self._mailbox.ring(lambda: self._end(Status.KILLED, Reason.USER))()
+        if self._conversation is not None:
+            self._conversation.abandon()
+
     @property
     def slash_commands(self) -> tuple[str, ...]:
         return self._conversation.commands if self._conversation else ()

@@ -69,7 +69,11 @@ def to_facts(drafts: Iterable[Draft], at: datetime, *, epoch: str, runner: str) 
     micros = to_micros(at)
     facts = []
     for draft in drafts:
-        payload, data = to_json(draft.payload)
+        payload = draft.payload
+        try:
+            data = orjson.dumps(encode(payload))
+        except TypeError:
+            payload, data = mended(payload)
         made: Any = _Blank()
         made.seq = made.session_seq = 0
         made.epoch = epoch
@@ -113,18 +117,15 @@ _PROCESS = "{}-{}-8{}-a{}-".format(*(token_hex(8)[:n] for n in (8, 4, 3, 3)))
 _count = count()
 
 
-def to_json(payload: Payload) -> tuple[Payload, bytes]:
-    """The bytes to store, and the payload as it will be read back from them."""
-    fields = encode(payload)
-    try:
-        return payload, orjson.dumps(fields)
-    except TypeError:
-        # Lone surrogates (binary junk in a prompt) and integers beyond 64 bits: rare, and no
-        # reason to lose an event. Live readers get what later readers will get.
-        text = json.dumps(fields, ensure_ascii=False)
-        data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-        type_ = payload.type if isinstance(payload, Unknown) else payload.TYPE
-        return decode(type_, orjson.loads(data)), data
+def mended(payload: Payload) -> tuple[Payload, bytes]:
+    """What JSON cannot hold: lone surrogates (binary junk in a prompt), integers beyond 64 bits.
+
+    Rare, and no reason to lose an event. Live readers get what later readers will get.
+    """
+    text = json.dumps(encode(payload), ensure_ascii=False)
+    data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    type_ = payload.type if isinstance(payload, Unknown) else payload.TYPE
+    return decode(type_, orjson.loads(data)), data
 
 
 def to_blob(data: bytes) -> tuple[str, int, bytes]:

@@ -20,7 +20,6 @@ LAST = 2**63 - 1
 IDLE_READERS = 4
 
 Batch = Sequence[Fact]
-Written = list[Event] | Conflict
 
 
 class Store:
@@ -60,9 +59,10 @@ class Store:
 
     # --- writing: from the writer's thread only
 
-    def append(self, batches: Sequence[Batch]) -> list[Written]:
-        """All in one transaction; a batch that the index refuses is left out, alone and whole.
+    def append(self, batches: Sequence[Batch]) -> dict[int, Conflict]:
+        """All in one transaction; each fact's event then has its place.
 
+        A batch that the index refuses is left out, alone and whole; its number and why come back.
         Raises `sqlite3.OperationalError` when there is no room: nothing has been written then.
         """
         try:
@@ -83,23 +83,21 @@ class Store:
     def _append(
         self,
         batches: Sequence[Batch],
-        insert: Callable[[Sequence[Batch], dict[str, int]], list[Written]],
-    ) -> list[Written]:
+        insert: Callable[[Sequence[Batch], dict[str, int]], dict[int, Conflict]],
+    ) -> dict[int, Conflict]:
         seq, places = self._seq, dict[str, int]()
         try:
             with self._transaction():
-                written = insert(batches, places)
+                refused = insert(batches, places)
         except BaseException:
             self._seq = seq
             raise
         self._session_seqs |= places
-        return written
+        return refused
 
-    def _insert(self, batches: Sequence[Batch], places: dict[str, int]) -> list[Written]:
-        written: list[Written] = []
+    def _insert(self, batches: Sequence[Batch], places: dict[str, int]) -> dict[int, Conflict]:
         table = []
         for batch in batches:
-            events = []
             for fact in batch:
                 event = fact.event
                 session_seq = 0
@@ -112,26 +110,24 @@ class Store:
                 if len(fact.data) > INLINE:
                     row = (*row[:-1], self._put_blob(fact.data))
                 table.append(row)
-                events.append(event)
                 if (change := CHANGES.get(type(event.payload))) is not None:
                     for statement, values in change(event, event.payload):
                         self._db.execute(statement, values)
-            written.append(events)
         self._db.executemany(rows.INSERT, table)
-        return written
+        return {}
 
     def _put_blob(self, data: bytes) -> str:
         hash_, size, packed = rows.to_blob(data)
         self._db.execute(rows.INSERT_BLOB, (hash_, size, packed))
         return hash_
 
-    def _insert_each(self, batches: Sequence[Batch], places: dict[str, int]) -> list[Written]:
-        written: list[Written] = []
-        for batch in batches:
+    def _insert_each(self, batches: Sequence[Batch], places: dict[str, int]) -> dict[int, Conflict]:
+        refused = {}
+        for number, batch in enumerate(batches):
             seq, known = self._seq, places.copy()
             self._db.execute("SAVEPOINT batch")
             try:
-                written += self._insert([batch], places)
+                self._insert([batch], places)
             except sqlite3.IntegrityError as error:
                 if "sessions." not in str(error):
                     raise
@@ -139,9 +135,9 @@ class Store:
                 self._seq = seq
                 places.clear()
                 places |= known
-                written.append(Conflict("That name is taken. Choose another one."))
+                refused[number] = Conflict("That name is taken. Choose another one.")
             self._db.execute("RELEASE batch")
-        return written
+        return refused
 
     def _last_place(self, session: str) -> int:
         if (known := self._session_seqs.get(session)) is not None:

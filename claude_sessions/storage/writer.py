@@ -29,15 +29,18 @@ NO_ROOM = {
 class Request:
     facts: Sequence[Fact]
     hold: bool
-    size: int
     done: asyncio.Future[list[Event]]
+
+    @property
+    def size(self) -> int:
+        return sum(len(fact.data) for fact in self.facts)
 
 
 @dataclass(slots=True, kw_only=True)
 class Report:
     """What one round of the writer did, for the loop to tell."""
 
-    written: list[tuple[Request, list[Event]]] = field(default_factory=list)
+    written: list[Request] = field(default_factory=list)
     refused: list[tuple[Request, SessionsError]] = field(default_factory=list)
     trouble: str | None = None  # as it stands after the round
     failure: BaseException | None = None
@@ -116,12 +119,13 @@ class Writer:
     def _write(self, requests: list[Request], report: Report) -> None:
         if not requests:
             return
-        written = self._store.append([request.facts for request in requests])
-        for request, outcome in zip(requests, written, strict=True):
-            if isinstance(outcome, SessionsError):
-                report.refused.append((request, outcome))
-            else:
-                report.written.append((request, outcome))
+        refused = self._store.append([request.facts for request in requests])
+        report.refused += [(requests[number], why) for number, why in refused.items()]
+        report.written += (
+            [request for number, request in enumerate(requests) if number not in refused]
+            if refused
+            else requests
+        )
 
     def _keep(self, requests: list[Request], report: Report) -> None:
         self._held += [request for request in requests if request.hold]

@@ -156,10 +156,10 @@ async def test_closing_in_trouble_ends_and_says_how_much_was_lost(tmp_path: Path
 async def test_closing_tries_once_more(tmp_path: Path) -> None:
     async with log_in(tmp_path, max_pages=PAGES, retry_seconds=3600) as log:
         await trouble_of(log)
-        held = asyncio.create_task(log.append(said("saved", "s1"), hold=True))
+        held = asyncio.create_task(log.append(said(LARGE, "s1"), hold=True))
         await until(lambda: log._unwritten)
         log.store.allow_pages(PLENTY)
-    assert texts(await soon(held)) == ["saved"]
+    assert texts(await soon(held)) == [LARGE]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from claude_sessions import events as e
 from claude_sessions.errors import Conflict
 from claude_sessions.model import Reason, Status
-from claude_sessions.storage.rows import INLINE, from_micros, new_uuid, to_facts, to_micros
+from claude_sessions.storage.rows import INLINE, Fact, from_micros, new_uuid, to_facts, to_micros
 from claude_sessions.storage.sqlite import Store
 from tests.log.words import born, happened, said, texts
 
@@ -26,10 +27,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def facts(store: Store, *drafts: e.Draft, at: datetime = NOON) -> list[Fact]:
+    return to_facts(drafts, at, epoch=store.epoch, runner=store.runner)
+
+
 def write(store: Store, *drafts: e.Draft, at: datetime = NOON) -> list[e.Event]:
-    (written,) = store.append([to_facts(drafts, at)])
-    assert not isinstance(written, Conflict)
-    return written
+    batch = facts(store, *drafts, at=at)
+    assert store.append([batch]) == {}
+    return [fact.event for fact in batch]
 
 
 def test_what_was_written_is_read_back_as_it_was(store: Store) -> None:
@@ -172,16 +177,14 @@ def test_rows_come_latest_first_and_can_be_limited(store: Store) -> None:
 
 def test_a_taken_name_refuses_its_batch_alone_and_whole(store: Store) -> None:
     write(store, born("s1", "fix"))
-    batches = [
-        to_facts([said("x", "s3")], NOON),
-        to_facts([born("s2", "FIX"), said("never", "s2")], NOON),
-        to_facts([said("y", "s3")], NOON),
-    ]
-    first, refused, last = store.append(batches)
-    assert isinstance(refused, Conflict)
-    assert not isinstance(first, Conflict)
-    assert not isinstance(last, Conflict)
-    assert [(event.seq, event.session_seq) for event in first + last] == [(2, 1), (3, 2)]
+    first = facts(store, said("x", "s3"))
+    taken = facts(store, born("s2", "FIX"), said("never", "s2"))
+    last = facts(store, said("y", "s3"))
+    refused = store.append([first, taken, last])
+    assert isinstance(refused.pop(1), Conflict)
+    assert refused == {}
+    places = [(fact.event.seq, fact.event.session_seq) for fact in first + last]
+    assert places == [(2, 1), (3, 2)]
     assert store.head() == 3
     assert store.session_row("s2") is None
 
@@ -199,8 +202,7 @@ def test_a_time_survives_to_the_microsecond(moment: datetime) -> None:
     assert from_micros(to_micros(aware)) == aware
 
 
-def test_ids_are_uuids() -> None:
-    import uuid
-
+def test_ids_are_uuids_and_differ() -> None:
+    assert len({new_uuid() for _ in range(1000)}) == 1000
     made = uuid.UUID(new_uuid())
-    assert (made.version, made.variant) == (4, uuid.RFC_4122)
+    assert (made.version, made.variant) == (8, uuid.RFC_4122)

@@ -2,13 +2,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from claude_sessions.demo import Sandbox
+from claude_sessions.demo import Sandbox, ScriptedModel
 from tests.process.machine import Machine
+
+
+@pytest.fixture
+def sandbox(model: ScriptedModel) -> Iterator[Sandbox]:
+    """In a short place: where a path has more than 103 bytes, the CLI's sockets go to /tmp."""
+    with tempfile.TemporaryDirectory(prefix="cs-") as root:
+        yield Sandbox(Path(root), model.url)
+
+
+@pytest.fixture
+def workdir(sandbox: Sandbox) -> Path:
+    directory = sandbox.root / "work"
+    directory.mkdir()
+    return directory
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ import os
 import termios
 from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self
 
 from tests.console.display import Display
+from tests.waiting import eventually
 
 PATIENCE = 30.0
 COLUMNS = 200
@@ -30,7 +31,6 @@ class Terminal:
         self.restored = False
         self._display = Display(COLUMNS)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._news = asyncio.Event()
 
     @classmethod
     @contextmanager
@@ -77,13 +77,14 @@ class Terminal:
         await self.until(lambda shown: shown.endswith("\n>"))
 
     async def until(self, holds: Callable[[str], object]) -> None:
-        try:
-            async with asyncio.timeout(PATIENCE):
-                while not holds(self.text):
-                    self._news.clear()
-                    await self._news.wait()
-        except TimeoutError:
-            raise AssertionError(f"The terminal shows:\n{self.text}") from None
+        """Fails at once when the program has ended, and says what it had shown."""
+        with suppress(TimeoutError):
+            await eventually(
+                lambda: holds(self.text) or self.process.returncode is not None, PATIENCE
+            )
+        self._read()
+        if not holds(self.text):
+            raise AssertionError(f"The terminal shows:\n{self.text}")
 
     async def left(self) -> int:
         """The exit code, once all it said has been read."""
@@ -97,9 +98,6 @@ class Terminal:
     def _read(self) -> None:
         if self.master < 0:
             return
-        try:
+        with suppress(OSError):  # nothing more for now
             while data := os.read(self.master, 65536):
                 self._display.feed(self._decoder.decode(data))
-        except OSError:  # nothing more for now
-            pass
-        self._news.set()

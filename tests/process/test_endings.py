@@ -84,6 +84,23 @@ async def test_sigterm_puts_six_working_sessions_to_sleep_within_ten_seconds(
     assert all(state.turn is None for state in asleep)
 
 
+async def test_what_a_cli_was_running_when_it_was_killed_is_ended_too(
+    script: Script, machine: Machine
+) -> None:
+    script.on("work", bash(ENDLESS), say("Never."))
+    async with machine.chat() as terminal:
+        await terminal.prompts()
+        terminal.type("/new --mode bypassPermissions --name worker work")
+        tool = psutil.Process(await tool_pid(machine))
+        cli = tool.parent()
+        assert cli is not None
+        cli.kill()
+        await terminal.shows("Claude's process ended unexpectedly (signal 9).")
+        assert not tool.is_running()
+        terminal.type("/quit")
+        assert await terminal.left() == 0
+
+
 async def test_a_stop_asked_for_again_and_again_is_still_a_clean_stop(
     script: Script, machine: Machine
 ) -> None:
@@ -103,7 +120,7 @@ async def test_a_stop_asked_for_again_and_again_is_still_a_clean_stop(
     assert "Traceback" not in terminal.text + machine.log
 
 
-async def test_a_session_that_waits_for_a_person_is_asked_again_after_kill_9(
+async def test_a_session_that_waits_for_a_person_is_not_asked_again_after_kill_9(
     script: Script, machine: Machine
 ) -> None:
     script.on("make it", bash("touch made"), say("Made."))
