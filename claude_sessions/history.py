@@ -8,7 +8,7 @@ from collections.abc import Collection
 from claude_sessions.errors import NotFound
 from claude_sessions.events import Event
 from claude_sessions.model import Status
-from claude_sessions.state import SessionState, fold
+from claude_sessions.state import SessionState, absorb
 from claude_sessions.storage.index import SessionRow
 from claude_sessions.storage.sqlite import Store
 
@@ -62,6 +62,6 @@ class History:
         after = 0
         while page := self.store.events(after=after, limit=PAGE, session=session, upto=upto):
             for event in page:
-                state = fold(state, event)
+                state = absorb(state, event)
             after = page[-1].seq
         return state

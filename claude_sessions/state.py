@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+import structlog
+
 from claude_sessions import events as e
 from claude_sessions.model import (
     MOVES,
@@ -20,6 +22,8 @@ from claude_sessions.model import (
     SessionSpec,
     Status,
 )
+
+log = structlog.get_logger()
 
 
 class IllegalMove(Exception):
@@ -113,6 +117,11 @@ class SessionState:
         return tuple(m for m in self.queue if m.state is MessageState.QUEUED)
 
     @property
+    def given(self) -> tuple[QueuedMessage, ...]:
+        """Written to the CLI, which has not taken them into a turn yet."""
+        return tuple(m for m in self.queue if m.state is MessageState.SENT)
+
+    @property
     def budget_left(self) -> float | None:
         if self.spec.budget_usd is None:
             return None
@@ -135,6 +144,15 @@ def fold(state: SessionState | None, event: e.Event) -> SessionState:
         return _created(event, payload)
     changes = _changes(state, event, payload)
     return replace(state, updated_at=event.at, last_seq=event.seq, **changes)
+
+
+def absorb(state: SessionState | None, event: e.Event) -> SessionState | None:
+    """`fold` for whoever reads the log: one impossible event must not make a session unreadable."""
+    try:
+        return fold(state, event)
+    except IllegalMove as error:
+        log.error("state.illegal_move", seq=event.seq, session=event.session, problem=str(error))
+        return state
 
 
 def fold_all(events: Iterable[e.Event]) -> SessionState | None:
@@ -227,19 +245,26 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
         case e.SessionWoken():
             return _move(state, Status.STARTING) | {"reason": None}
         case e.SessionAsleep():
-            return _move(state, Status.ASLEEP) | _NO_TURN | {"reason": payload.reason, "tasks": ()}
+            return _move(state, Status.ASLEEP) | _released(state) | {"reason": payload.reason}
         case e.SessionParked():
-            return _move(state, Status.PARKED) | _NO_TURN
+            return _move(state, Status.PARKED) | _released(state)
         case e.SessionEnded():
-            ending = _move(state, payload.status) | _NO_TURN
-            return ending | {
-                "reason": payload.reason,
-                "message": payload.message,
-                "run_ended_at": event.at,
-                "tasks": (),
-                "cost_unknown": state.cost_unknown or payload.cost_unknown,
-            }
+            return (
+                _move(state, payload.status)
+                | _released(state)
+                | {
+                    "reason": payload.reason,
+                    "message": payload.message,
+                    "run_ended_at": event.at,
+                    "cost_unknown": state.cost_unknown or payload.cost_unknown,
+                }
+            )
     return {}
+
+
+def _released(state: SessionState) -> dict[str, Any]:
+    """Without a process: what the CLI was given is the CLI's, what is queued stays queued."""
+    return _NO_TURN | {"tasks": (), "queue": state.queued}
 
 
 def _identified(state: SessionState, claude_id: str | None) -> dict[str, Any]:
@@ -257,9 +282,8 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                 steer=payload.steer,
                 attachments=payload.attachments,
             )
-            sent = tuple(m for m in state.queue if m.state is MessageState.SENT)
             queued = (message, *state.queued) if payload.front else (*state.queued, message)
-            return {"queue": (*sent, *queued)}
+            return {"queue": (*state.given, *queued)}
         case e.MessageSent():
             return {
                 "queue": tuple(

@@ -19,7 +19,7 @@ from claude_sessions.approvals.shell import ANY, NAME, UNKNOWN, Simple, read
 Words = tuple[str, ...]
 
 DEPTH = 8
-MOST = 2000
+MOST = 1000
 
 SHELLS = frozenset({
     "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash",
@@ -68,6 +68,8 @@ class Started:
 def started(text: str) -> Started:
     found: list[Simple] = []
     certain, plain = _collect(text, found, 0)
+    if len(found) >= MOST:  # padded beyond reading: what was not read could be anything
+        found.append(Simple(words=(ANY,)))
     return Started(commands=tuple(found), certain=certain, plain=plain)
 
 
@@ -88,8 +90,11 @@ def _collect(text: str, found: list[Simple], depth: int) -> tuple[bool, bool]:
 
 
 def _follow(command: Simple, found: list[Simple], depth: int) -> tuple[bool, bool]:
+    if len(found) >= MOST:
+        return False, False
     found.append(command)
-    if depth >= DEPTH or len(found) > MOST:
+    if depth >= DEPTH:
+        found.append(Simple(words=(ANY,)))
         return False, False
     certain = plain = True
     for text in _scripts(command):
@@ -101,6 +106,8 @@ def _follow(command: Simple, found: list[Simple], depth: int) -> tuple[bool, boo
         rest = replace(command, words=words, assignments=())
         sure, simple = _follow(rest, found, depth + 1)
         certain, plain = certain and sure, plain and simple
+        if len(found) >= MOST:
+            return False, False
     return certain, plain
 
 

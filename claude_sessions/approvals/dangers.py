@@ -42,7 +42,7 @@ def dangers(command: str, directory: str, home: str) -> Iterator[Danger]:
     for simple in running.commands:
         for reason in _of_program(simple):
             yield Danger(risk=Risk.HIGH, reason=reason)
-        yield from _of_paths(simple, directory, home)
+    yield from _of_paths(running.commands, directory, home)
     if _runs_what_it_fetches(running.commands):
         yield Danger(risk=Risk.HIGH, reason="runs what it downloads")
     if not running.certain:
@@ -108,18 +108,27 @@ def _has(words: Words, letters: str, *names: str) -> bool:
     return False
 
 
-def _of_paths(simple: Simple, directory: str, home: str) -> Iterator[Danger]:
-    for target in (*simple.writes, *_written(program(simple), simple.words[1:])):
-        path = _path(target, directory, home)
-        if path and (why := why_guarded(path, directory, home)):
+def _of_paths(commands: tuple[Simple, ...], directory: str, home: str) -> Iterator[Danger]:
+    written = {
+        word
+        for simple in commands
+        for word in (*simple.writes, *_written(program(simple), simple.words[1:]))
+    }
+    for path in _paths(written, directory, home):
+        if why := why_guarded(path, directory, home):
             yield Danger(risk=Risk.HIGH, reason=f"writes to {why}")
-    for target in (*simple.writes, *simple.reads, *simple.words[1:]):
-        path = _path(target, directory, home)
-        if path and (why := why_secret(path)):
+    named = {word for each in commands for word in (*each.reads, *each.writes, *each.words[1:])}
+    for path in _paths(named, directory, home):
+        if why := why_secret(path):
             yield Danger(risk=Risk.HIGH, reason=f"touches {why}")
-        if path and not is_inside(path, directory):
+        if not is_inside(path, directory):
             where = one_line(shown(path, directory, home), 60)
             yield Danger(risk=Risk.MEDIUM, reason=f"reaches outside the directory: {where}")
+
+
+def _paths(words: set[str], directory: str, home: str) -> list[str]:
+    found = {_path(word, directory, home) for word in words}
+    return sorted(path for path in found if path is not None)
 
 
 def _written(name: str, words: Words) -> Words:

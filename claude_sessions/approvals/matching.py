@@ -117,7 +117,7 @@ def _could_be(pieces: list[str], simple: Simple) -> bool:
         text = " ".join((first, *rest))
         if not UNKNOWN.isdisjoint(text):
             # An unquoted variable that is empty takes its blank along.
-            text = re.sub(f" ?{ANY} ?", ANY, text)
+            text = re.sub(f" ?{ANY}[ {ANY}]*", ANY, text)
             if overlap(ANY.join(pieces), text):
                 return True
         elif fits(pieces, " ".join(text.split())):
@@ -159,18 +159,25 @@ def _allows_path(pattern: str, path: str, call: ToolCall) -> bool:
         named = absolute(pattern, call.directory, call.home)
         if why is not None and why != why_guarded(named, call.directory, call.home):
             return False  # `Edit(**)` does not mean git's hooks
-    inside = [path + "/\0"] if call.tool_name in SEARCH_TOOLS else []  # whatever is found there
     return any(
-        covers(pattern, each, directory=call.directory, home=call.home) for each in [path, *inside]
+        covers(pattern, each, directory=call.directory, home=call.home)
+        for each in _places(path, call)
     )
 
 
 def _denies_path(pattern: str, path: str, call: ToolCall) -> bool:
-    if call.tool_name == "Grep" and is_inside(
-        literal_root(pattern, directory=call.directory, home=call.home), path
-    ):
+    root = literal_root(pattern, directory=call.directory, home=call.home)
+    if call.tool_name == "Grep" and is_inside(root, path):
         return True  # the search would read what the pattern hides
-    return covers(pattern, path, directory=call.directory, home=call.home, fold=True)
+    return any(
+        covers(pattern, each, directory=call.directory, home=call.home, fold=True)
+        for each in _places(path, call)
+    )
+
+
+def _places(path: str, call: ToolCall) -> tuple[str, ...]:
+    """What is searched stands also for whatever may be found there."""
+    return (path, f"{path}/\0") if call.tool_name in SEARCH_TOOLS else (path,)
 
 
 class _Domain:

@@ -6,39 +6,40 @@ from claude_sessions.approvals.shell import ANY, UNKNOWN
 
 
 def overlap(left: str, right: str) -> bool:
-    """`ANY` stands for any stretch of text, the other marks for one without blanks, all maybe empty."""
-    places = _past_unknown({0}, right)
+    """`ANY` stands for any stretch of text, the other marks for one without blanks; or for nothing.
+
+    One row a character of `left`; `row[i]` says whether `right[:i]` can be what was read so far.
+    """
+    row = _skip_unknown([True] + [False] * len(right), right)
     for char in left:
-        following: set[int] = set()
-        for at in places:
-            if char in UNKNOWN:
-                following |= _swallowed(char, right, at)
-            elif at < len(right) and right[at] == char:
-                following.add(at + 1)
-            elif at < len(right) and _takes(right[at], char):
-                following.add(at)
-        places = _past_unknown(following, right)
-        if not places:
-            return False
-    return len(right) in places
+        row = _swallow(row, char, right) if char in UNKNOWN else _step(row, char, right)
+        row = _skip_unknown(row, right)
+    return row[-1]
 
 
 def _takes(unknown: str, char: str) -> bool:
     return unknown == ANY or (unknown in UNKNOWN and char != " ")
 
 
-def _swallowed(unknown: str, text: str, at: int) -> set[int]:
-    end = at
-    while end < len(text) and _takes(unknown, text[end]):
-        end += 1
-    return set(range(at, end + 1))
+def _swallow(row: list[bool], unknown: str, right: str) -> list[bool]:
+    after = row[:]
+    for at, char in enumerate(right):
+        after[at + 1] = after[at + 1] or (after[at] and _takes(unknown, char))
+    return after
 
 
-def _past_unknown(places: set[int], text: str) -> set[int]:
-    reached = set(places)
-    for at in places:
-        following = at
-        while following < len(text) and text[following] in UNKNOWN:
-            following += 1
-            reached.add(following)
-    return reached
+def _step(row: list[bool], char: str, right: str) -> list[bool]:
+    after = [False] * len(row)
+    for at, other in enumerate(right):
+        if row[at] and other == char:
+            after[at + 1] = True
+        elif row[at] and _takes(other, char):
+            after[at] = True
+    return after
+
+
+def _skip_unknown(row: list[bool], right: str) -> list[bool]:
+    for at, char in enumerate(right):
+        if row[at] and char in UNKNOWN:
+            row[at + 1] = True
+    return row

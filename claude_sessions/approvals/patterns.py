@@ -73,7 +73,8 @@ def check_rule(tool: str, pattern: str | None, verdict: Verdict | None) -> None:
     _check_tool(tool, verdict)
     if pattern is None:
         return
-    if pattern != pattern.strip() or not pattern.strip("*: "):
+    empty = pattern in ("", "*") if tool in PATH_TOOLS else not pattern.strip("*: ")
+    if empty or pattern != pattern.strip():
         raise RuleError(f"{tool}({pattern}) says too little. Write {tool} alone for any input.")
     if tool in COMMAND_TOOLS:
         _check_command(tool, pattern, verdict)

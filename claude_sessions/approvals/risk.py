@@ -27,6 +27,8 @@ from claude_sessions.approvals.readonly import only_reads
 from claude_sessions.approvals.visible import has_hidden, one_line
 from claude_sessions.model import Risk
 
+MOST_REASONS = 8
+
 _LEVELS = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
 _CODE_TOOLS = COMMAND_TOOLS | {"PowerShell", "REPL"}
 _RUNNING = frozenset({
@@ -58,7 +60,10 @@ def assess(
     if any(has_hidden(value) for value in input.values() if isinstance(value, str)):
         found.append(Danger(risk=Risk.MEDIUM, reason="holds characters that cannot be seen"))
     risk = max((danger.risk for danger in found), key=_LEVELS.index, default=Risk.LOW)
-    reasons = dict.fromkeys(danger.reason for danger in found if danger.reason)
+    worst_first = sorted(found, key=lambda danger: -_LEVELS.index(danger.risk))
+    reasons = list(dict.fromkeys(danger.reason for danger in worst_first))
+    if len(reasons) > MOST_REASONS:
+        reasons[MOST_REASONS:] = [f"and {len(reasons) - MOST_REASONS} more"]
     return Assessment(risk=risk, reasons=tuple(reasons))
 
 

@@ -123,6 +123,7 @@ class _Reader:
         self.depth += 1
         if self.depth > DEPTH:
             self.certain, self.compound, self.at = False, True, len(self.text)
+            self.found.append(_Draft(self.at, words=[ANY]))
         draft = _Draft(self.at)
         outer, self.cases = self.cases, []
         while self.at < len(self.text):

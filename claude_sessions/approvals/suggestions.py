@@ -39,7 +39,9 @@ def _narrowest(request: ToolCall) -> tuple[str, str | None]:
     name = request.tool_name
     if name in COMMAND_TOOLS:
         return name, literal(request.command.strip(" \t\n"))
-    if name in PATH_TOOLS and request.paths:
+    if name in PATH_TOOLS:
+        if not request.paths:
+            raise RuleError(f"{name} names no file.")
         pattern = _pattern_of(request.paths[0], request)
         tool = "Edit" if name in EDIT_TOOLS else "Read"
         return tool, f"{pattern}/**" if name in SEARCH_TOOLS else pattern
@@ -67,8 +69,9 @@ def from_suggestions(suggestions: Iterable[Mapping[str, Any]]) -> Suggested:
     passed_over: list[Mapping[str, Any]] = []
     mode: PermissionMode | None = None
     for suggestion in suggestions:
-        if suggestion.get("type") == "setMode" and suggestion.get("mode") in set(PermissionMode):
-            mode = PermissionMode(suggestion["mode"])
+        wanted = text_of(suggestion, "mode")
+        if suggestion.get("type") == "setMode" and wanted in set(PermissionMode):
+            mode = PermissionMode(wanted)
         elif found := list(_rules_in(suggestion)):
             rules += [rule for rule in found if rule not in rules]
         else:

@@ -10,7 +10,7 @@ from claude_sessions import events as e
 from claude_sessions.errors import NotFound
 from claude_sessions.eventlog import EventLog
 from claude_sessions.sessions.output import OutputBuffer
-from claude_sessions.state import SessionState, fold
+from claude_sessions.state import SessionState, absorb
 
 
 class SessionBook:
@@ -32,7 +32,10 @@ class SessionBook:
             return  # not loaded; the log has it
         if state is not None and event.seq <= state.last_seq:
             return  # already in, from a load that came between the commit and this
-        self._states[event.session] = fold(state, event)
+        after = absorb(state, event)
+        if after is None:
+            return
+        self._states[event.session] = after
         match event.payload:
             case e.SessionCreated():
                 self._outputs[event.session] = OutputBuffer(self._output_blocks)
@@ -50,9 +53,8 @@ class SessionBook:
 
     async def find(self, ref: str) -> SessionState:
         """By id, then name, then any of its Claude ids."""
-        for state in self._states.values():
-            if ref == state.id:
-                return state
+        if (known := self._states.get(ref)) is not None:
+            return known
         row = await self._log.session_row(ref)
         if row is None:
             raise NotFound(f'Session "{ref}" not found. /sessions lists those there are.')

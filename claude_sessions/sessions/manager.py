@@ -78,35 +78,34 @@ class SessionManager:
         self._trusted = trusted
         self._live: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._group = asyncio.TaskGroup()
         self._admission = asyncio.Lock()
         self._stopping = False
 
     async def __aenter__(self) -> SessionManager:
+        await self._group.__aenter__()
         await self._name_the_abandoned()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, *failure: Any) -> None:
         """Turns are interrupted, sessions fall asleep; whoever does not within the time is cut."""
         self._stopping = True
-        sessions = list(self._live.values())
-        stops = [asyncio.ensure_future(self._rest(session)) for session in sessions]
-        if stops:
-            late = (await asyncio.wait(stops, timeout=STOP_SECONDS))[1]
-            for stop in late:
-                stop.cancel()
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            log.warning("pool.cut", sessions=len(tasks))
-            await asyncio.wait(tasks)
+        rests = [
+            self._group.create_task(self._rest(session, Reason.SHUTDOWN), name=f"rest:{session.id}")
+            for session in self._live.values()
+        ]
+        if rests:
+            late = (await asyncio.wait(rests, timeout=STOP_SECONDS))[1]
+            for task in (*late, *self._tasks.values()):
+                task.cancel()
+            if late:
+                log.warning("pool.cut", sessions=len(late))
+        await self._group.__aexit__(None, None, None)
 
-    async def _rest(self, session: Session) -> None:
-        task = self._tasks.get(session.id)
+    async def _rest(self, session: Session, reason: Reason) -> None:
         with contextlib.suppress(Gone):
-            await session.sleep(Reason.SHUTDOWN)
-        if task is not None:
-            await asyncio.wait([task])
+            await session.sleep(reason)
+        await self._gone(session.id)
 
     async def _name_the_abandoned(self) -> None:
         """What the log says was running, and is not: its daemon died."""
@@ -211,15 +210,18 @@ class SessionManager:
 
         `changes`: what is to be different from now on (model, mode, budget).
         """
-        if not state.status.ended:
-            return await self.say(state, prompt, caller=caller)
         message = _message(prompt, ())
         facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
         async with self._admission:
-            await self._make_room()
-            again = replace(self._state(state.id), run=new_id())
-            await self._log.append(*(self._draft(again, fact, caller) for fact in facts))
-            self._start(state.id, Opening(resume=state.claude_id))
+            ended = self._state(state.id).status.ended
+            if ended:
+                await self._gone(state.id)
+                await self._make_room()
+                again = replace(self._state(state.id), run=new_id())
+                await self._log.append(*(self._draft(again, fact, caller) for fact in facts))
+                self._start(state.id, Opening(resume=state.claude_id))
+        if not ended:
+            return await self.say(state, prompt, caller=caller)
         return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))
 
     async def _make_room(self) -> None:
@@ -238,15 +240,7 @@ class SessionManager:
                     "Kill a session first, or wait for one to finish."
                 )
             oldest = min(idle, key=lambda s: s.updated_at)
-            await self._rest_for_room(oldest)
-
-    async def _rest_for_room(self, state: SessionState) -> None:
-        session = self._live.get(state.id)
-        if session is not None:
-            task = self._tasks[state.id]
-            with contextlib.suppress(Gone):
-                await session.sleep(Reason.POOL)
-            await asyncio.wait([task])
+            await self._rest(self._live[oldest.id], Reason.POOL)
 
     async def _free_name(self, wanted: str) -> str:
         name, n = wanted, 1
@@ -268,8 +262,8 @@ class SessionManager:
             trusted=self._trusted,
         )
         self._live[session_id] = session
-        task = asyncio.create_task(self._keep(session), name=f"session:{session_id}")
-        self._tasks[session_id] = task
+        name = f"session:{session_id}"
+        self._tasks[session_id] = self._group.create_task(self._keep(session), name=name)
 
     async def _keep(self, session: Session) -> None:
         try:
@@ -298,12 +292,11 @@ class SessionManager:
         while True:
             state = self._state(state.id)
             if (session := self._live.get(state.id)) is None:
-                await self._wake(state, message, caller)
-                break
+                if await self._wake(state.id, message, caller):
+                    break
+                continue
             try:
-                await session.say(message, caller)
-                if interrupt:
-                    await session.interrupt(caller)
+                await session.say(message, caller, interrupt=interrupt)
                 break
             except Gone:
                 await self._gone(state.id)
@@ -324,19 +317,21 @@ class SessionManager:
         if slash and offered and slash[0] not in offered:
             raise BadRequest(not_offered(slash[0], offered))
 
-    async def _wake(self, state: SessionState, message: e.UserMessage, caller: str | None) -> None:
-        if state.status is not Status.ASLEEP:
-            raise Conflict(
-                f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
-            )
+    async def _wake(self, session_id: str, message: e.UserMessage, caller: str | None) -> bool:
+        """False: somebody else has just woken it."""
         async with self._admission:
-            if state.id in self._live:
-                raise Conflict(f"{state.name} is just waking. Say it again.")
+            if session_id in self._live:
+                return False
+            state = self._state(session_id)
+            if state.status is not Status.ASLEEP:
+                raise Conflict(
+                    f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
+                )
             await self._make_room()
-            await self._log.append(
-                self._draft(state, e.SessionWoken(), caller), self._draft(state, message, caller)
-            )
+            woken = (self._draft(state, fact, caller) for fact in (e.SessionWoken(), message))
+            await self._log.append(*woken)
             self._start(state.id, Opening(resume=state.claude_id))
+            return True
 
     async def _gone(self, session_id: str) -> None:
         if (task := self._tasks.get(session_id)) is not None:
@@ -346,23 +341,27 @@ class SessionManager:
         """False: it had ended already, which is fine."""
         if state.status.ended:
             return False
-        session = self._live.get(state.id)
-        if session is not None and self._log.trouble is not None:
-            session.cut()
-            return True
-        if session is None:
-            ending = e.SessionEnded(
-                status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
-            )
-            await self._log.append(self._draft(state, ending, caller))
-            return True
-        try:
-            await session.kill(Reason.USER, caller)
-        except Gone:
-            await self._gone(state.id)
-            return await self.kill(self._state(state.id), caller=caller)
-        await self._gone(state.id)
+        while not self._state(state.id).status.ended:
+            session = self._live.get(state.id)
+            if session is None:
+                await self._end_without_process(state.id, caller)
+            elif self._log.trouble is not None:
+                session.cut()
+                break
+            else:
+                with contextlib.suppress(Gone):
+                    await session.kill(Reason.USER, caller)
+                await self._gone(state.id)
         return True
+
+    async def _end_without_process(self, session_id: str, caller: str | None) -> None:
+        async with self._admission:
+            state = self._state(session_id)
+            if session_id not in self._live and not state.status.ended:
+                ending = e.SessionEnded(
+                    status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
+                )
+                await self._log.append(self._draft(state, ending, caller))
 
     async def interrupt(self, state: SessionState, *, caller: str | None = None) -> bool:
         return await self._with_live(state, lambda s: s.interrupt(caller))

@@ -28,7 +28,7 @@ from claude_sessions.sessions.mailbox import Mailbox, Order
 from claude_sessions.sessions.stream import MessageStream
 from claude_sessions.sessions.timers import Alarm
 from claude_sessions.sessions.turn import Turn
-from claude_sessions.state import SessionState
+from claude_sessions.state import QueuedMessage, SessionState
 
 log = structlog.get_logger()
 
@@ -107,8 +107,10 @@ class Session:
 
     # --- what others may ask of it; each is done in order, in the session's own task
 
-    async def say(self, message: e.UserMessage, caller: str | None) -> None:
-        await self._mailbox.order(lambda: self._say(message, caller))
+    async def say(
+        self, message: e.UserMessage, caller: str | None, *, interrupt: bool = False
+    ) -> None:
+        await self._mailbox.order(lambda: self._say(message, caller, interrupt))
 
     async def withdraw(self, message_id: str, caller: str | None) -> None:
         await self._mailbox.order(lambda: self._withdraw(message_id, caller))
@@ -235,10 +237,13 @@ class Session:
 
     # --- messages
 
-    async def _say(self, message: e.UserMessage, caller: str | None) -> None:
+    async def _say(self, message: e.UserMessage, caller: str | None, interrupt: bool) -> None:
         self._idle.set()
         await self._record(message, caller=caller, hold=False)
-        if message.steer and self.state.turn and self._conversation is not None:
+        if interrupt:
+            # In the same breath: a moment later it could be this message's own turn.
+            await self._interrupt(Reason.USER)
+        elif message.steer and self.state.turn and self._conversation is not None:
             await self._stream.steer(self.state, message, self._conversation)
         await self._advance()
 
@@ -345,7 +350,7 @@ class Session:
 
     async def _turn_over(self, over: g.TurnOver) -> None:
         state = self.state
-        beside = over.injected and state.turn is not None and bool(self._sent_untaken())
+        beside = over.injected and state.turn is not None and bool(state.given)
         turn = new_id() if beside or state.turn is None else state.turn
         partial = self._log.open_text(self.id)
         ending = self._turn.ending(over, partial=partial, took_ms=self._elapsed_ms())
@@ -357,10 +362,6 @@ class Session:
         self._safety_net.clear()
         self._idle.set()
         await self._after_turn(over, stop_reason)
-
-    def _sent_untaken(self) -> list[str]:
-        queued = {m.id for m in self.state.queued}
-        return [m.id for m in self.state.queue if m.id not in queued]
 
     def _elapsed_ms(self) -> int:
         began = self.state.turn_started_at
@@ -428,6 +429,7 @@ class Session:
         await self._close_engine()
         await self._desk.cancel(self.id)
         await self._hear_the_rest()
+        await self._record(*map(_unsure, self.state.given))
         if self.state.turn is not None:
             await self._record(
                 e.TurnInterrupted(
@@ -492,3 +494,9 @@ class Session:
             ),
             hold=hold,
         )
+
+
+def _unsure(message: QueuedMessage) -> e.Noticed:
+    """The CLI does not say what became of it, and saying it twice would be worse."""
+    words = message.text[:80]
+    return e.Noticed(code="unsure", message=f"Claude may not have heard “{words}”. Say it again.")

@@ -13,7 +13,7 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import new_id
-from claude_sessions.state import MessageState, QueuedMessage, SessionState
+from claude_sessions.state import QueuedMessage, SessionState
 
 SLASH = re.compile(r"/([\w:.-]+)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -36,7 +36,7 @@ class MessageStream:
 
     async def begin_turn(self, state: SessionState, conversation: g.Conversation) -> Begun | None:
         """Give Claude the next message, unless it is busy or still owes us one."""
-        if state.turn or any(m.state is MessageState.SENT for m in state.queue):
+        if state.turn or state.given:
             return None
         refused: list[e.Payload] = []
         for message in state.queued:

@@ -98,6 +98,8 @@ def prepare(path: Path, *, max_pages: int | None = None) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA journal_size_limit = 67108864")
+        # Folding the side file in stops the writer: do it a quarter as often as SQLite would.
+        db.execute("PRAGMA wal_autocheckpoint = 4000")
         if max_pages is not None:
             db.execute(f"PRAGMA max_page_count = {max_pages:d}")
         _migrate(db)

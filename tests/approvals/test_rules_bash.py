@@ -104,7 +104,8 @@ DENIED = [
     # not known before it runs
     "$X -rf x", "${X} -rf x", "X=rm; $X -rf x", "$(echo rm) -rf x", "`echo rm` -rf x", "r$X -rf x",
     "$EMPTY rm -rf x", "rm $FLAGS x", 'eval "$X"', "bash -c \"$X\"", "curl u | sh",
-    "bash <(curl u)", '"$X" -rf x', 'eval "$@"', "echo cm0= | base64 -d | bash", "source <(curl u)", "bash <<< \"$X\"",
+    "bash <(curl u)", '"$X" -rf x', 'eval "$@"', "source <(curl u)",
+    "echo cm0= | base64 -d | bash", "bash <<< \"$X\"",
     # wrapped
     "FOO=1 rm -rf x", "sudo rm -rf x", "sudo -u bob -- rm -rf x", "doas rm -rf x",
     "env FOO=1 rm -rf x", "env -i rm -rf x", "env -S 'rm -rf x'", "command rm -rf x",
@@ -123,7 +124,8 @@ DENIED = [
     "alias l='rm -rf x'; l", "sudo env A=1 nice timeout 9 sh -c 'eval \"rm -rf x\"'",
     # cannot be read
     "rm -rf x 'open", "echo 'open; rm -rf x", "echo $(rm -rf x", "z=(;) true \\\nrm -rf x",
-    "echo \"$(a <<'E'\n'\nErm -rf x)\"",
+    "echo \"$(a <<'E'\n'\nErm -rf x)\"", "true;" * 3000 + "$'\\x72m' -rf x",
+    "$(" * 60 + "$'\\x72m' -rf x" + ")" * 60, "sudo " * 30 + "$'\\x72m' -rf x",
 ]  # fmt: skip
 
 
@@ -135,7 +137,8 @@ def test_a_deny_is_not_evaded(command: str) -> None:
 NOT_DENIED = [
     "rmdir x", "ls", "echo rm", "echo 'rm -rf x'", "echo \"; rm -rf x\"", "git rm x",
     "grep rm file", "ls | xargs grep rm", "command -v rm", "cat rm", "npm run rm", "./rm-old.sh",
-    "echo a # rm x", 'tool "$X"',     "cat <<'E'\nrm -rf x\nE", "git commit -m 'rm -rf x; done'", "docker rm x", "ls $HOME",
+    "echo a # rm x", 'tool "$X"', "cat <<'E'\nrm -rf x\nE", "docker rm x", "ls $HOME",
+    "git commit -m 'rm -rf x; done'",
     '"$HOME/bin/tool" x', "ls *.txt", "for f in rm; do ls; done",
     "python -m rm",
 ]  # fmt: skip

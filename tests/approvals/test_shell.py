@@ -34,7 +34,8 @@ COMPOUND = [
     "a {fd}> f", "a $((1))", "a $[1]", "a ${x:-y}", "a ${x@P}", "a ${!x}", "x=(b)", "x=$(b)", "x=1",
     "if a; then b; fi", "for x in 1; do a; done", "while a; do b; done", "case x in x) a;; esac",
     "f() { a; }", "function f { a; }", "a # comment", "a <<E\nb\nE", "a 'open", 'a "open',
-    "a `open",    "a $(open", "a \\", "a )", "a\x00b", "a\rb", "a\x1b", "a\ue000", "", "   ", "# only",
+    "a `open", "a $(open", "a \\", "a )", "a\x00b", "a\rb", "a\x1b", "a\ue000", "", "   ",
+    "# only",
     "eval 'a; b'", 'eval "$x"', "bash -c 'a | b'", 'sh -c "$x"', "sudo sh -c 'a > f'",
     "echo x | sh", "bash <<< 'a; b'", "su -c 'a; b'", "env -S 'sh -c \"a; b\"'",
 ]  # fmt: skip

@@ -86,7 +86,8 @@ async def test_leaving_a_session_at_work_asks_first(script: Script, machine: Mac
         terminal.type("y")
         assert await terminal.left() == 0
     assert terminal.restored
-    assert "daemon.stopping                working=1" in machine.log
+    (stopping,) = [line for line in machine.log.splitlines() if "daemon.stopping" in line]
+    assert "working=1" in stopping
 
 
 async def test_sigterm_while_the_chat_is_open_gives_the_terminal_back(

@@ -51,6 +51,13 @@ async def test_a_tour_that_is_stopped_half_way_leaves_nothing_either(machine: Ma
     assert left_in(machine) == []
 
 
+async def test_a_tour_that_nobody_reads_on_ends_quietly(machine: Machine) -> None:
+    tour = await machine.ran("/bin/sh", "-c", '"$@" | head -3', "sh", *DEMO)
+    assert TOUR[0] in tour.out
+    assert tour.err == ""
+    assert left_in(machine) == []
+
+
 async def test_at_a_terminal_it_greets_in_three_lines_and_quit_leaves(machine: Machine) -> None:
     async with machine.at_terminal(DEMO) as terminal:
         await terminal.prompts()

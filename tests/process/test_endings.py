@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -138,3 +140,15 @@ async def test_a_session_that_waits_for_a_person_is_not_asked_again_after_kill_9
     assert (state.status, state.reason) == (Status.FAILED, Reason.ABANDONED)
     assert state.pending == ()
     assert not (machine.workdir / "made").exists()
+
+
+async def test_a_log_that_cannot_go_on_stops_the_daemon_with_a_sentence(machine: Machine) -> None:
+    async with machine.chat() as terminal:
+        await terminal.prompts()
+        with closing(sqlite3.connect(machine.home / "log.db")) as log:
+            log.execute("ALTER TABLE events RENAME TO gone")
+        terminal.type("/new hello")
+        assert await terminal.left() == 1
+    assert terminal.text.endswith("\nThe log cannot go on: no such table: events")
+    assert "Traceback" not in terminal.text
+    assert terminal.restored

@@ -1,18 +1,23 @@
-import sqlite3
+import asyncio
 from tests.process.test_endings import *
-async def test_broken_log(script, machine):
-    gate = Gate()
-    script.on("talk", say("One ", gate, "two."))
-    async with machine.chat("--log-level","debug") as t:
-        await t.prompts()
-        t.type("/new --name talker talk")
-        await gate.reached(timeout=30)
-        db = sqlite3.connect(machine.home / "log.db")
-        print(db.execute("select name, type from sqlite_master").fetchall())
-        db.execute("ALTER TABLE events RENAME TO gone"); db.close()
-        gate.open()
-        began=time.monotonic()
-        print("code", await t.left(), time.monotonic()-began)
-        print(t.text)
-        print(machine.log)
-        print(machine.processes(), t.restored)
+import pytest
+@pytest.mark.parametrize("n", range(12))
+async def test_xx(n, script, machine):
+    script.on("work", bash(ENDLESS), say("Never."))
+    async with machine.chat("--log-level","debug") as terminal:
+        await terminal.prompts()
+        terminal.type("/new --mode bypassPermissions --name worker work")
+        tool = psutil.Process(await tool_pid(machine))
+        cli = tool.parent()
+        print("tool", tool, "cli", cli, [(p.pid,p.ppid(),p.name()) for p in machine.processes()])
+        cli.kill()
+        try:
+            async with asyncio.timeout(12):
+                await terminal.shows("Claude's process ended unexpectedly (signal 9).")
+        except BaseException:
+            print(terminal.text); print(machine.log); print([(p.pid,p.ppid(),p.name(),p.cmdline()) for p in machine.processes()])
+            for p in machine.processes():
+                print(p.pid, os.popen(f"ls -l /proc/{p.pid}/fd").read())
+            raise
+        terminal.type("/quit")
+        assert await terminal.left() == 0
