@@ -136,6 +136,20 @@ class SessionState:
         return ((self.run_ended_at or now) - self.run_started_at).total_seconds()
 
 
+def draft(
+    state: SessionState, payload: e.Payload, *, turn: str | None = None, caller: str | None = None
+) -> e.Draft:
+    """A new fact about a session, in its present run and, unless told otherwise, turn."""
+    return e.Draft(
+        payload=payload,
+        session=state.id,
+        project=state.project,
+        run=state.run,
+        turn=turn or state.turn,
+        caller=caller,
+    )
+
+
 def fold(state: SessionState | None, event: e.Event) -> SessionState:
     payload = event.payload
     if state is None:

@@ -23,7 +23,7 @@ from claude_sessions.clock import Clock
 from claude_sessions.errors import BadRequest, Conflict, NotFound
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import AskKind, PermissionMode, Scope, Verdict, new_id
-from claude_sessions.state import SessionState
+from claude_sessions.state import SessionState, draft
 
 KINDS = {"AskUserQuestion": AskKind.QUESTION, "ExitPlanMode": AskKind.PLAN}
 CANCELLED = "cancelled"
@@ -281,7 +281,7 @@ class ApprovalDesk:
                 agent_id=ask.agent_id,
                 expires_at=expires,
             )
-        return _draft(state, payload)
+        return draft(state, payload)
 
 
 def already(receipt: Receipt) -> str:
@@ -289,19 +289,8 @@ def already(receipt: Receipt) -> str:
     return f"Already {word} by {receipt.by} at {receipt.at.astimezone():%H:%M}."
 
 
-def _draft(state: SessionState, payload: e.Payload, caller: str | None = None) -> e.Draft:
-    return e.Draft(
-        payload=payload,
-        session=state.id,
-        project=state.project,
-        run=state.run,
-        turn=state.turn,
-        caller=caller,
-    )
-
-
 def _automatic(state: SessionState, ask: g.Ask, ruling: Ruling) -> e.Draft:
-    return _draft(
+    return draft(
         state,
         e.ApprovalResolved(
             approval_id=new_id(),
@@ -361,7 +350,7 @@ def _resolution(
             modified_input=decision.input,
             set_mode=decision.mode,
         )
-    return _draft(waiting.state, payload, caller=by)
+    return draft(waiting.state, payload, caller=by)
 
 
 def _answers(waiting: Waiting, decision: Decision) -> dict[str, str]:

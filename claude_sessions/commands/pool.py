@@ -18,7 +18,7 @@ from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
-from claude_sessions.state import SessionState
+from claude_sessions.state import SessionState, draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +61,4 @@ def about(text: str, state: SessionState, actions: tuple[Action, ...] = (), **da
 
 
 async def append(pool: Pool, state: SessionState, payload: e.Payload, caller: Caller) -> None:
-    draft = e.Draft(
-        payload=payload,
-        session=state.id,
-        project=state.project,
-        run=state.run,
-        turn=state.turn,
-        caller=str(caller),
-    )
-    await pool.log.append(draft)
+    await pool.log.append(draft(state, payload, caller=str(caller)))

@@ -30,9 +30,10 @@ from claude_sessions.model import (
 )
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.mailbox import Gone
-from claude_sessions.sessions.session import Opening, Rhythm, Session
+from claude_sessions.sessions.process import Opening
+from claude_sessions.sessions.session import Rhythm, Session
 from claude_sessions.sessions.stream import not_offered, slash_of
-from claude_sessions.state import SessionState
+from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
 
@@ -123,7 +124,7 @@ class SessionManager:
                     cost_unknown=state.turn is not None,
                 )
             )
-            await self._log.append(*(self._draft(state, fact) for fact in facts))
+            await self._log.append(*(draft(state, fact) for fact in facts))
             log.warning("session.abandoned", session=state.id, name=state.name)
 
     # --- looking
@@ -218,7 +219,7 @@ class SessionManager:
                 await self._gone(state.id)
                 await self._make_room()
                 again = replace(self._state(state.id), run=new_id())
-                await self._log.append(*(self._draft(again, fact, caller) for fact in facts))
+                await self._log.append(*(draft(again, fact, caller=caller) for fact in facts))
                 self._start(state.id, Opening(resume=state.claude_id))
         if not ended:
             return await self.say(state, prompt, caller=caller)
@@ -328,7 +329,7 @@ class SessionManager:
                     f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
                 )
             await self._make_room()
-            woken = (self._draft(state, fact, caller) for fact in (e.SessionWoken(), message))
+            woken = (draft(state, fact, caller=caller) for fact in (e.SessionWoken(), message))
             await self._log.append(*woken)
             self._start(state.id, Opening(resume=state.claude_id))
             return True
@@ -361,7 +362,7 @@ class SessionManager:
                 ending = e.SessionEnded(
                     status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
                 )
-                await self._log.append(self._draft(state, ending, caller))
+                await self._log.append(draft(state, ending, caller=caller))
 
     async def interrupt(self, state: SessionState, *, caller: str | None = None) -> bool:
         return await self._with_live(state, lambda s: s.interrupt(caller))
@@ -377,7 +378,7 @@ class SessionManager:
         if state.id in self._live:
             await self._with_live(state, lambda s: s.set_mode(mode, caller))
         else:
-            await self._log.append(self._draft(state, e.ModeChanged(permission_mode=mode), caller))
+            await self._log.append(draft(state, e.ModeChanged(permission_mode=mode), caller=caller))
 
     async def set_model(
         self, state: SessionState, model: str | None, *, caller: str | None = None
@@ -385,7 +386,7 @@ class SessionManager:
         if state.id in self._live:
             await self._with_live(state, lambda s: s.set_model(model, caller))
         else:
-            await self._log.append(self._draft(state, e.ModelChanged(model=model), caller))
+            await self._log.append(draft(state, e.ModelChanged(model=model), caller=caller))
 
     async def stop_task(self, state: SessionState, task_id: str) -> None:
         await self._with_live(state, lambda s: s.stop_task(task_id))
@@ -396,7 +397,7 @@ class SessionManager:
         row = await self._log.session_row(name)
         if row is not None and row.id != state.id:
             raise Conflict(f"The name {name} is taken by another session.")
-        await self._log.append(self._draft(state, e.SessionRenamed(name=name), caller))
+        await self._log.append(draft(state, e.SessionRenamed(name=name), caller=caller))
 
     async def _with_live(self, state: SessionState, act: Callable[[Session], Awaitable[T]]) -> T:
         session = self._live.get(state.id)
@@ -411,16 +412,6 @@ class SessionManager:
         state = self._book.state(session_id)
         assert state is not None
         return state
-
-    def _draft(self, state: SessionState, payload: e.Payload, caller: str | None = None) -> e.Draft:
-        return e.Draft(
-            payload=payload,
-            session=state.id,
-            project=state.project,
-            run=state.run,
-            turn=state.turn,
-            caller=caller,
-        )
 
 
 def _may_rest(state: SessionState) -> bool:

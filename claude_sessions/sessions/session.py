@@ -9,7 +9,6 @@ falls asleep or the run ends, and it catches its own failures: a neighbour never
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -19,16 +18,17 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
-from claude_sessions.errors import Conflict, EngineError
+from claude_sessions.errors import Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode, Reason, Status, new_id
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.facts import signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
+from claude_sessions.sessions.process import ClaudeProcess, Died, Item, Opened, Opening
 from claude_sessions.sessions.stream import MessageStream
 from claude_sessions.sessions.timers import Alarm
 from claude_sessions.sessions.turn import Turn
-from claude_sessions.state import QueuedMessage, SessionState
+from claude_sessions.state import QueuedMessage, SessionState, draft
 
 log = structlog.get_logger()
 
@@ -40,28 +40,6 @@ class Rhythm:
     idle_seconds: float | None = 1800.0
     idle_kills: bool = False
     safety_net_seconds: float | None = 15.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """How its process is to be started: anew, going on, or branching off."""
-
-    resume: str | None = None
-    fork: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    conversation: g.Conversation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Died:
-    error: EngineError
-    while_starting: bool = False
-
-
-Item = Opened | Died | g.EngineEvent
 
 
 class Session:
@@ -81,7 +59,6 @@ class Session:
         self.id = session_id
         self._book = book
         self._log = log
-        self._engine = engine
         self._desk = desk
         self._clock = clock
         self._rhythm = rhythm
@@ -89,8 +66,7 @@ class Session:
         self._trusted = trusted
         self._stream = MessageStream(log)
         self._mailbox: Mailbox[Item] = Mailbox()
-        self._conversation: g.Conversation | None = None
-        self._reader: asyncio.Task[None] | None = None  # opens Claude, then reads it
+        self._process = ClaudeProcess(engine, self._mailbox.post)
         self._turn = Turn()
         self._login_told = False
         self._over = False
@@ -132,17 +108,17 @@ class Session:
         await self._mailbox.order(lambda: self._set_model(model, caller))
 
     async def stop_task(self, task_id: str) -> None:
-        await self._mailbox.order(lambda: self._live().stop_task(task_id))
+        await self._mailbox.order(lambda: self._process.live.stop_task(task_id))
 
     def cut(self) -> None:
         """End its process at once, whatever its task is waiting for; the ending follows."""
         self._mailbox.ring(lambda: self._end(Status.KILLED, Reason.USER))()
-        if self._conversation is not None:
-            self._conversation.abandon()
+        self._process.abandon()
 
     @property
     def slash_commands(self) -> tuple[str, ...]:
-        return self._conversation.commands if self._conversation else ()
+        conversation = self._process.conversation
+        return conversation.commands if conversation else ()
 
     # --- the one task
 
@@ -152,9 +128,8 @@ class Session:
                 tasks = [
                     children.create_task(self._idle.run(), name=f"idle:{self.id}"),
                     children.create_task(self._safety_net.run(), name=f"safety-net:{self.id}"),
-                    children.create_task(self._open(), name=f"engine:{self.id}"),
+                    children.create_task(self._open(), name=f"claude:{self.id}"),
                 ]
-                self._reader = tasks[-1]
                 await self._attend()
                 for task in tasks:
                     task.cancel()
@@ -167,7 +142,7 @@ class Session:
             try:
                 await self._handle(await self._mailbox.take())
             except asyncio.CancelledError:
-                await asyncio.shield(self._close_engine())
+                await asyncio.shield(self._process.close())
                 raise
             except Exception as error:  # its own failure, and nobody else's
                 log.exception("session.failed", session=self.id)
@@ -189,25 +164,12 @@ class Session:
 
     async def _open(self) -> None:
         state = self.state
-        try:
-            conversation = await self._engine.open(
-                replace(state.spec, trusted=self._trusted(state.spec.directory)),
-                ask=self._ask,
-                claude_id=str(uuid.uuid4()),
-                resume=self._opening.resume,
-                fork=self._opening.fork,
-                budget_usd=state.budget_left,
-            )
-        except EngineError as error:
-            self._mailbox.post(Died(error=error, while_starting=True))
-            return
-        self._conversation = conversation
-        self._mailbox.post(Opened(conversation=conversation))
-        try:
-            async for event in conversation:
-                self._mailbox.post(event)
-        except EngineError as error:
-            self._mailbox.post(Died(error=error))
+        await self._process.run(
+            replace(state.spec, trusted=self._trusted(state.spec.directory)),
+            ask=lambda ask: self._desk.ask(self.state, ask),
+            opening=self._opening,
+            budget_usd=state.budget_left,
+        )
 
     async def _opened(self, conversation: g.Conversation) -> None:
         await self._record(
@@ -218,23 +180,6 @@ class Session:
         self._idle.set()
         await self._advance()
 
-    async def _ask(self, ask: g.Ask) -> g.Answer:
-        return await self._desk.ask(self.state, ask)
-
-    def _live(self) -> g.Conversation:
-        if self._conversation is None:
-            raise Conflict(f"{self.state.name} is still starting. Try again in a moment.")
-        return self._conversation
-
-    async def _close_engine(self) -> None:
-        if self._reader is None:
-            return
-        if self._conversation is None:
-            self._reader.cancel()
-        else:
-            await self._conversation.close()
-        await asyncio.wait([self._reader])  # it reads what was still on the way
-
     # --- messages
 
     async def _say(self, message: e.UserMessage, caller: str | None, interrupt: bool) -> None:
@@ -243,8 +188,8 @@ class Session:
         if interrupt:
             # In the same breath: a moment later it could be this message's own turn.
             await self._interrupt(Reason.USER)
-        elif message.steer and self.state.turn and self._conversation is not None:
-            await self._stream.steer(self.state, message, self._conversation)
+        elif message.steer and self.state.turn:
+            await self._stream.steer(self.state, message, self._process.live)
         await self._advance()
 
     async def _withdraw(self, message_id: str, caller: str | None) -> None:
@@ -254,9 +199,10 @@ class Session:
 
     async def _advance(self) -> None:
         """Between turns, the next queued message begins one."""
-        if self._conversation is None or self._over:
+        conversation = self._process.conversation
+        if conversation is None or self._over:
             return
-        turn = await self._stream.begin_turn(self.state, self._conversation)
+        turn = await self._stream.begin_turn(self.state, conversation)
         if turn is not None:
             self._turn = Turn(slash=turn.slash)
             self._idle.clear()
@@ -266,15 +212,15 @@ class Session:
         if self.state.turn is None:
             return False
         self._turn.stop_reason = reason
-        await self._live().interrupt()
+        await self._process.live.interrupt()
         return True
 
     async def _set_mode(self, mode: PermissionMode, caller: str | None) -> None:
-        await self._live().set_mode(mode)
+        await self._process.live.set_mode(mode)
         await self._record(e.ModeChanged(permission_mode=mode), caller=caller)
 
     async def _set_model(self, model: str | None, caller: str | None) -> None:
-        await self._live().set_model(model)
+        await self._process.live.set_model(model)
         await self._record(e.ModelChanged(model=model), caller=caller)
 
     # --- what Claude does
@@ -426,7 +372,7 @@ class Session:
         self._idle.clear()
         self._safety_net.clear()
         partial = self._log.open_text(self.id)
-        await self._close_engine()
+        await self._process.close()
         await self._desk.cancel(self.id)
         await self._hear_the_rest()
         await self._record(*map(_unsure, self.state.given))
@@ -480,20 +426,8 @@ class Session:
         hold: bool = True,
     ) -> None:
         state = self.state
-        await self._log.append(
-            *(
-                e.Draft(
-                    payload=payload,
-                    session=self.id,
-                    project=state.project,
-                    run=state.run,
-                    turn=turn or state.turn,
-                    caller=caller,
-                )
-                for payload in payloads
-            ),
-            hold=hold,
-        )
+        drafts = [draft(state, payload, turn=turn, caller=caller) for payload in payloads]
+        await self._log.append(*drafts, hold=hold)
 
 
 def _unsure(message: QueuedMessage) -> e.Noticed:

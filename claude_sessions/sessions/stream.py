@@ -13,7 +13,7 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import new_id
-from claude_sessions.state import QueuedMessage, SessionState
+from claude_sessions.state import QueuedMessage, SessionState, draft
 
 SLASH = re.compile(r"/([\w:.-]+)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -45,7 +45,7 @@ class MessageStream:
                 refused += _refusal(message, slash, conversation.commands)
                 continue
             return await self._send(state, message, slash, conversation, before=refused)
-        await self._log.append(*_drafts(state, refused), hold=True)
+        await self._log.append(*(draft(state, fact) for fact in refused), hold=True)
         return None
 
     async def _send(
@@ -64,7 +64,9 @@ class MessageStream:
         ]
         if slash:
             facts.append(e.SlashInvoked(command=slash[0], args=slash[1], message_id=message.id))
-        await self._log.append(*_drafts(state, before), *_drafts(state, facts, turn), hold=True)
+        drafts = [draft(state, fact) for fact in before]
+        drafts += [draft(state, fact, turn=turn) for fact in facts]
+        await self._log.append(*drafts, hold=True)
         await conversation.send(
             g.Message(id=message.id, text=message.text, attachments=message.attachments)
         )
@@ -74,7 +76,7 @@ class MessageStream:
         self, state: SessionState, message: e.UserMessage, conversation: g.Conversation
     ) -> None:
         sent = e.MessageSent(message_id=message.message_id)
-        await self._log.append(*_drafts(state, [sent], state.turn), hold=True)
+        await self._log.append(draft(state, sent), hold=True)
         await conversation.send(
             g.Message(
                 id=message.message_id,
@@ -83,15 +85,6 @@ class MessageStream:
                 steer=True,
             )
         )
-
-
-def _drafts(
-    state: SessionState, payloads: list[e.Payload], turn: str | None = None
-) -> list[e.Draft]:
-    return [
-        e.Draft(payload=p, session=state.id, project=state.project, run=state.run, turn=turn)
-        for p in payloads
-    ]
 
 
 def _refusal(

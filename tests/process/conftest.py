@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ async def machine(sandbox: Sandbox, workdir: Path) -> AsyncIterator[Machine]:
     """Whatever a test did on it, in the end nothing runs there and nothing lies elsewhere."""
     here = Machine(sandbox, workdir)
     yield here
+    sys.stdout.write(here.log)  # shown when the test has failed
     left = here.processes()
     here.sweep()
     assert left == []

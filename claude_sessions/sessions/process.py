@@ -1,0 +1,87 @@
+"""Claude's process as a session has it: opened once, read until it ends, closed once."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from claude_sessions import engines as g
+from claude_sessions.errors import Conflict, EngineError
+from claude_sessions.model import SessionSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How the process is to be started: anew, going on, or branching off."""
+
+    resume: str | None = None
+    fork: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    conversation: g.Conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Died:
+    error: EngineError
+    while_starting: bool = False
+
+
+Item = Opened | Died | g.EngineEvent
+
+
+class ClaudeProcess:
+    """`run` is the one task that opens and reads it; what happens is posted, in order."""
+
+    def __init__(self, engine: g.Engine, post: Callable[[Item], None]) -> None:
+        self._engine = engine
+        self._post = post
+        self._task: asyncio.Task[None] | None = None
+        self.conversation: g.Conversation | None = None
+
+    async def run(
+        self, spec: SessionSpec, *, ask: g.Asker, opening: Opening, budget_usd: float | None
+    ) -> None:
+        self._task = asyncio.current_task()
+        try:
+            self.conversation = await self._engine.open(
+                spec,
+                ask=ask,
+                claude_id=str(uuid.uuid4()),
+                resume=opening.resume,
+                fork=opening.fork,
+                budget_usd=budget_usd,
+            )
+        except EngineError as error:
+            self._post(Died(error=error, while_starting=True))
+            return
+        self._post(Opened(conversation=self.conversation))
+        try:
+            async for event in self.conversation:
+                self._post(event)
+        except EngineError as error:
+            self._post(Died(error=error))
+
+    @property
+    def live(self) -> g.Conversation:
+        if self.conversation is None:
+            raise Conflict("It is still starting. Try again in a moment.")
+        return self.conversation
+
+    def abandon(self) -> None:
+        """Begin to end it, without waiting."""
+        if self.conversation is not None:
+            self.conversation.abandon()
+
+    async def close(self) -> None:
+        if self._task is None:
+            return
+        if self.conversation is None:
+            self._task.cancel()
+        else:
+            await self.conversation.close()
+        await asyncio.wait([self._task])  # it reads what was still on the way
