@@ -25,14 +25,15 @@ GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
 
 
 async def measure(groups: Sequence[str], scale: float) -> tuple[list[Figure], dict[str, str]]:
-    facts = await machine.facts()
+    began = machine.load()
     figures: list[Figure] = []
     for group in groups:
         for figure in await GROUPS[group](scale):
             figures.append(figure)
             sys.stdout.write(f"{line(figure)}\n")
             sys.stdout.flush()
-    return figures, facts
+    load = f"{began:.1f} before, {machine.load():.1f} after"
+    return figures, {**await machine.facts(), "Load of the machine": load}
 
 
 def main() -> None:
@@ -44,8 +45,8 @@ def main() -> None:
         parser.error(f"no group {', '.join(unknown)}; there are {', '.join(GROUPS)}")
     logs.configure(level="warning", as_json=False)
     figures, facts = asyncio.run(measure(given.groups or list(GROUPS), given.scale))
-    if given.groups:
-        sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all groups.\n")
+    if given.groups or given.scale < 1:
+        sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all of it.\n")
     else:
         RESULTS.write_text(document(figures, facts), encoding="utf-8")
         sys.stdout.write(f"Written to bench/{RESULTS.name}\n")

@@ -25,7 +25,7 @@ async def measure(scale: float = 1.0) -> list[Figure]:
         await idle(daemon, NAME)
         await by_client(stage, client, "hello")
         ours, bare = await interleaved(
-            scaled(60, scale),
+            scaled(120, scale),
             lambda n: by_daemon(stage, daemon, f"ours-{n}"),
             lambda n: by_client(stage, client, f"bare-{n}"),
         )

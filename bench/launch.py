@@ -17,7 +17,7 @@ LIMIT = 1.15
 async def measure(scale: float = 1.0) -> list[Figure]:
     async with staged() as stage, stage.daemon() as daemon:
         ours, bare = await interleaved(
-            scaled(16, scale),
+            scaled(20, scale),
             lambda n: by_daemon(stage, daemon, f"ours-{n}"),
             lambda n: by_client(stage, f"bare-{n}"),
         )

@@ -18,12 +18,15 @@ from claude_sessions.demo.sandbox import BUNDLED_CLI
 CPUINFO = Path("/proc/cpuinfo")
 
 
+def load() -> float:
+    """How many wanted to run, on average over the last minute."""
+    return os.getloadavg()[0]
+
+
 async def facts() -> dict[str, str]:
-    busy, _, _ = os.getloadavg()
     return {
         "Cores": str(len(os.sched_getaffinity(0))),
         "CPU": cpu_model(),
-        "Load when it began": f"{busy:.1f}",
         "Python": platform.python_version(),
         "Agent SDK": claude_agent_sdk.__version__,
         "Claude CLI": await cli_version(),

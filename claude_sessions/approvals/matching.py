@@ -97,7 +97,7 @@ def _allows_command(pattern: str, call: ToolCall) -> bool:
 
 def _denies_command(pattern: str, command: str) -> bool:
     running = started(command)
-    wanted = list(readings(pattern))
+    wanted = [[re.sub(r"\s+", " ", piece) for piece in pieces] for pieces in readings(pattern)]
     texts = [command.strip(), *(simple.raw for simple in running.commands)]
     if any(fits(pieces, " ".join(text.split())) for pieces in wanted for text in texts):
         return True

@@ -5,7 +5,8 @@ Two questions are asked of it, and each errs to its own safe side. "Is this one 
 rules, risk) names every command it sees, also inside `$(…)`, backticks, `<(…)`, subshells, groups,
 loops and here-documents. Text that only the shell will know stands in the words as `ANY` (a
 variable, a substitution: may become several words), `PART` (the same in quotes: stays within its
-word) or `NAME` (a file-name pattern). Whatever is not understood makes the script not `certain`.
+word) or `NAME` (a file-name pattern). Whatever is not understood makes the script not `certain`;
+where even quotes and brackets do not add up, a command that could be anything is listed as well.
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ _OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;&|\n]")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\())|(&>>?)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
+_ARITHMETIC = re.compile(r"\(\(((?:[^#'\"\\`$<\n]|<(?![<(])|\$(?=\w))*?)\)\)")
+_PARAMETER = re.compile(r"\$\{(?:[^'\"\\`{}$]|\$\w+|\$\{\w+\})*\}")
+_MISLEADING = re.compile(r"#|<<|['\"\\`]")
 _CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
 _ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}{PART}]")
 _ANSI = re.compile(
@@ -122,8 +126,8 @@ class _Reader:
         """Commands up to `closing`, or to the end of the text."""
         self.depth += 1
         if self.depth > DEPTH:
-            self.certain, self.compound, self.at = False, True, len(self.text)
-            self.found.append(_Draft(self.at, words=[ANY]))
+            self.at = len(self.text)
+            self._lose_track()
         draft = _Draft(self.at)
         outer, self.cases = self.cases, []
         while self.at < len(self.text):
@@ -132,13 +136,19 @@ class _Reader:
                 break
             draft = self._step(draft, char)
         else:
-            self.certain = self.certain and not closing
+            if closing:
+                self._lose_track()
         self._finish(draft)
         self.cases = outer
         self.at += 1
         self.depth -= 1
         if self.pending:
-            self.certain = False
+            self._lose_track()
+
+    def _lose_track(self) -> None:
+        """Quotes or brackets do not add up: what else is in the text cannot be said."""
+        self.certain, self.compound = False, True
+        self.found.append(_Draft(self.at, words=[ANY]))
 
     @property
     def _in_pattern(self) -> bool:
@@ -174,14 +184,37 @@ class _Reader:
             self._word(draft)
             return draft
         self._finish(draft)
+        if char == "(" and not self._in_pattern and self._arithmetic(draft):
+            return _Draft(self.at)
         self.at += 1
         if self._in_pattern:
             self.cases[-1] = char == "("
         elif char == "(":
             self.script(")")
         else:
-            self.certain = False
+            self._lose_track()
         return _Draft(self.at)
+
+    def _arithmetic(self, draft: _Draft) -> bool:
+        """`((…))` by itself, for neither `#` nor `<<` mean there what they mean elsewhere."""
+        if not self.text.startswith("((", self.at):
+            return False
+        match = _ARITHMETIC.match(self.text, self.at)
+        if not match:
+            if _MISLEADING.search(self.text, self.at):
+                self._lose_track()
+            return False
+        self.compound = True
+        self.at = match.end()
+        self._read_apart(match.group(1), draft)
+        return True
+
+    def _read_apart(self, text: str, draft: _Draft) -> None:
+        inside = _Reader(text, self.depth)
+        inside.piped = self.piped
+        inside.script()
+        self._adopt(inside)
+        draft.inner.extend(inside.found)
 
     def _separate(self, draft: _Draft, operator: str) -> _Draft:
         self.compound = True
@@ -242,6 +275,9 @@ class _Reader:
         ):
             self.at += 2 if self.text[self.at] == "\\" else 1
         start = self.at
+        if operator in (">&", "<&") and self.text.startswith("-", start):
+            self.at += 1  # `>&-` closes; what follows is the next word, blank or not
+            return
         target = self._word(draft)
         raw = self.text[start : self.at]
         if not raw:
@@ -252,7 +288,7 @@ class _Reader:
             self.pending.append((draft, target, operator == "<<-", quoted))
         elif operator == "<<<":
             draft.fed = target
-        elif operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", target):
+        elif operator in (">&", "<&") and re.fullmatch(r"\d+-?", target):
             pass
         elif operator == "<":
             draft.reads.append(target)
@@ -274,8 +310,7 @@ class _Reader:
                 body.append(line)
             else:
                 # Inside $(…) bash then ends it at a line that merely begins like the delimiter.
-                self.certain = False
-                self.found.append(_Draft(self.at, words=[ANY]))
+                self._lose_track()
             draft.fed = "\n".join(body) if quoted else self._expanded("\n".join(body), draft)
 
     def _expanded(self, body: str, draft: _Draft) -> str:
@@ -344,14 +379,15 @@ class _Reader:
     def _until_quote(self, start: int) -> str:
         end = self.text.find("'", start)
         if end < 0:
-            self.certain, end = False, len(self.text)
+            self._lose_track()
+            end = len(self.text)
         self.at = end + 1
         return self.text[start:end]
 
     def _ansi(self) -> str:
         match = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.S).match(self.text, self.at)
         if not match:
-            self.certain = False
+            self._lose_track()
             return self._until_quote(self.at + 2)
         self.at = match.end()
         decoded = _ANSI.sub(_decode, match.group(1))
@@ -376,15 +412,20 @@ class _Reader:
             else:
                 out.append(char)
                 self.at += 1
-        self.certain = self.certain and not closing
+        if closing:
+            self._lose_track()
 
     def _dollar(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
         if variable := _VARIABLE.match(self.text, self.at):
             self.at = variable.end()
             out.append(ANY if variable.group() in ("$@", "$*") else mark)
         elif self.text.startswith("$(", self.at):
-            self.at += 2
-            self._nested(out, draft, mark)
+            self.at += 1
+            if self._arithmetic(draft):
+                out.append(mark)
+            else:
+                self.at += 1
+                self._nested(out, draft, mark)
         elif self.text.startswith(("${", "$["), self.at):
             self._parameter(out, draft)
         else:
@@ -403,6 +444,8 @@ class _Reader:
     def _parameter(self, out: list[str], draft: _Draft) -> None:
         """`${…}` beyond a plain name can run commands (`${x@P}`, `${x:-$(y)}`): never certain."""
         self.compound, self.certain = True, False
+        if not _PARAMETER.match(self.text, self.at) and _MISLEADING.search(self.text, self.at):
+            self._lose_track()
         closing = "}" if self.text[self.at + 1] == "{" else "]"
         self.depth += 1
         self.at += 2
@@ -419,14 +462,11 @@ class _Reader:
         self.compound = True
         match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.S).match(self.text, self.at)
         if not match:
-            self.certain, self.at = False, len(self.text)
+            self._lose_track()
+            self.at = len(self.text)
             return
         self.at = match.end()
-        inside = _Reader(re.sub(r"\\([`$\\\"])", r"\1", match.group(1)), self.depth)
-        inside.piped = self.piped
-        inside.script()
-        self._adopt(inside)
-        draft.inner.extend(inside.found)
+        self._read_apart(re.sub(r"\\([`$\\\"])", r"\1", match.group(1)), draft)
         out.append(mark)
 
 

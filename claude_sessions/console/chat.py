@@ -54,9 +54,9 @@ class ConsoleChat:
             self._stdin, editing=editing, stamp=lambda: choices.stamp, changed=self._draw
         )
         try:
-            if self._greeting:
-                await self._channel.say(self._greeting)
             async with keyboard:
+                if self._greeting:
+                    await self._channel.say(self._greeting)
                 if editing:
                     self._screen.prompt(PROMPT)
                 while not await self._left_after(await keyboard.said()):

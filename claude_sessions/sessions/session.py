@@ -386,10 +386,12 @@ class Session:
             )
 
     async def _hear_the_rest(self) -> None:
-        for item in self._mailbox.take_all():
+        items = self._mailbox.take_all()
+        for item in items:
             if isinstance(item, Order):
                 self._mailbox.post(item)  # too late for it: it is told so
-            elif isinstance(item, g.EngineEvent):
+        for item in items:
+            if isinstance(item, g.EngineEvent):
                 await self._hear(item)
 
     # --- alarms

@@ -88,10 +88,16 @@ def prepare(path: Path, *, max_pages: int | None = None) -> sqlite3.Connection:
 
     Transactions are begun by hand.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite gives its side files the mode of the main one.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    path.chmod(0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite gives its side files the mode of the main one.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        path.chmod(0o600)
+    except OSError as error:
+        reason = error.strerror
+        raise SessionsError(
+            f"The log cannot be opened at {path} ({reason}). Move it away, or use another --home."
+        ) from error
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
         _refuse_newer(db, path)

@@ -39,7 +39,12 @@ RUNS = [
     'y="victim x"; eval "$y"', "y='victim x'; $y", "z=(;) : \\\nvictim x",
     "echo \"$(:)\"; victim x",
     ": 'a'\\''; b'; victim x", ": \"a'b\"; victim x #'", ": $'\\''; victim x", ": # ' \n victim x",
-    ": \\\\; victim x", ": a#b; victim x", "((1)); victim x", ": ${y#\\}}; victim x",
+    ": \\\\; victim x", ": a#b; victim x", "((1)); victim x", "(( #1 )) ; victim x",
+    "((1<<E))\n$'\\x76ictim' x\nE", "((: a); (victim x))",
+    ": $((1<<E))\n$'\\x76ictim' x\nE", ": $(( 16#f )); $'\\x76ictim' x",
+    "(( 1 # )); $'\\x76ictim' x",
+    ": ${y:-'}'}; $'\\x76ictim' x #'", ': ${y:-"}"}; victim x', ": `echo \\`echo \\``; victim x",
+    ": ${y:-${z:-a}}; victim x", ": $[1+1]; victim x", ": ${y#\\}}; victim x",
     "cat <<'E'\n'\nE\nvictim x", "cat <<-E\n\ta\n\tE\nvictim x",
     ": \"$(cat <<'E'\n)\nE\nvictim x)\"",
 ]  # fmt: skip

@@ -161,6 +161,8 @@ def test_a_deny_leaves_the_rest_alone(command: str) -> None:
         ("Bash(git push *)", "git -C /x push"),
         ("Bash(git push *)", "git -c a=b --no-pager push origin"),
         ("Bash(git push *)", "git $OPTIONS push"),
+        ("Bash(git push *)", "git>&-push"),
+        ("Bash(git push *)", "git 2>&- push"),
         ("Bash(git push:*)", "cd x && git push"),
         ("Bash(FOO=1 *)", "FOO=1 make"),
         ("Bash(a && *)", "a && b"),

@@ -59,18 +59,19 @@ async def test_what_is_held_is_written_in_order_when_there_is_room(tmp_path: Pat
     async with log_in(tmp_path, max_pages=PAGES, retry_seconds=3600) as log:
         await trouble_of(log)
         before = log.head
-        held = [
-            asyncio.create_task(log.append(said(f"{n}", "s1"), said(LARGE, "s1"), hold=True))
-            for n in range(5)
-        ]
-        await until(lambda: len(log._unwritten) == 5)
+        held: list[asyncio.Task[list[e.Event]]] = []
+        for n in range(5):  # one after the other: each has been tried by itself
+            words = log.append(said(f"{n}", "s1"), said(LARGE, "s1"), hold=True)
+            held.append(asyncio.create_task(words))
+            await until(lambda: len(log._writer._held) == len(held))
         assert not any(task.done() for task in held)
         make_room(log)
         written = [event for events in await soon(asyncio.gather(*held)) for event in events]
         assert [event.seq for event in written] == list(range(before + 1, before + 11))
         assert [event.session_seq for event in written] == list(range(1, 11))
-        assert log.trouble is None
+        assert texts(written)[::2] == ["0", "1", "2", "3", "4"]
         assert await log.events(after=before) == written
+        assert log.trouble is None
         await log.append(said("new work again"))
 
 
