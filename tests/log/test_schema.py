@@ -115,3 +115,9 @@ def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
     with closing(schema.prepare(tmp_path / "log.sqlite")) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_a_log_that_cannot_be_opened_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "log.db").mkdir()
+    with pytest.raises(SessionsError, match="Move it away"):
+        schema.prepare(tmp_path / "log.db")
