@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import daemon, followup, launch, log, machine, tokens
 from bench.figure import Figure
-from bench.table import document, line
+from bench.table import document, line, verdict
 from claude_sessions import logs
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -45,6 +45,7 @@ def main() -> None:
         parser.error(f"no group {', '.join(unknown)}; there are {', '.join(GROUPS)}")
     logs.configure(level="warning", as_json=False)
     figures, facts = asyncio.run(measure(given.groups or list(GROUPS), given.scale))
+    sys.stdout.write(f"{verdict(figures)}\n")
     if given.groups or given.scale < 1:
         sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all of it.\n")
     else:

@@ -16,10 +16,18 @@ figure beside its baseline; the value alone is worth little on another machine.
 """
 
 
-def document(figures: Iterable[Figure], machine: Mapping[str, str]) -> str:
+def document(figures: Sequence[Figure], machine: Mapping[str, str]) -> str:
     rows = [row(figure) for figure in figures]
     facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
-    return f"{INTRODUCTION}\n{markdown(rows)}\n\n{facts}\n"
+    return f"{INTRODUCTION}\n{markdown(rows)}\n\n{verdict(figures)}\n\n{facts}\n"
+
+
+def verdict(figures: Iterable[Figure]) -> str:
+    judged = [figure for figure in figures if figure.met is not None]
+    missed = [figure.name for figure in judged if not figure.met]
+    if not missed:
+        return f"All {len(judged)} targets are met."
+    return f"**Missed, {len(missed)} of {len(judged)} targets:** {'; '.join(missed)}."
 
 
 def markdown(rows: Iterable[Sequence[str]]) -> str:

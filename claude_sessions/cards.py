@@ -10,23 +10,18 @@ from typing import Any
 
 from claude_sessions import events as e
 from claude_sessions.approvals.calls import EDIT_TOOLS, text_of
+from claude_sessions.approvals.desk import CANCELLED
 from claude_sessions.approvals.paths import absolute, home_directory, is_inside
 from claude_sessions.approvals.preview import clip, preview
 from claude_sessions.channel import Action, Card, Kind, Notification, Question
-from claude_sessions.model import AskKind, PermissionMode, Risk, Scope
+from claude_sessions.commands.decisions import verdict_line
+from claude_sessions.model import AskKind, PermissionMode, Risk, Verdict
 from claude_sessions.state import SessionState
 from claude_sessions.wording import line, lines, local_time
 
-CANCELLED = "cancelled"
 GIVEN = " · given to Claude"
+SEEN = " · result seen"
 READABLE = 1_000_000  # bytes of a file that is to be changed, for the sake of the difference
-
-SCOPES = {
-    Scope.ONCE: "Allowed once",
-    Scope.SESSION: "Allowed for this session",
-    Scope.PROJECT: "Allowed always here",
-    Scope.USER: "Allowed always, everywhere",
-}
 
 
 # --- asked
@@ -172,17 +167,25 @@ def _text(name: str, card: Card) -> str:
 
 def decided(answer: e.ApprovalResolved | e.InputReceived, at: datetime) -> str:
     """What, by whom, when."""
-    when = local_time(at)
     if answer.decision == CANCELLED:
-        return line(f"⚪ No longer asked {when}", answer.reason)
-    if answer.decision == "deny":
-        return f"❌ Denied by {answer.by} {when}" + (f": {answer.reason}" if answer.reason else "")
-    if isinstance(answer, e.InputReceived):
-        said = ", ".join(str(each) for each in answer.answers.values())
-        return f"✅ Answered by {answer.by} {when}: {said}"
-    extra = [f"mode {answer.set_mode}"] if answer.set_mode else []
-    extra += ["with changes"] if answer.modified_input is not None else []
-    return line(f"✅ {SCOPES[answer.scope]} by {answer.by} {when}", *extra)
+        return line(f"⚪ No longer asked {local_time(at)}", answer.reason)
+    if isinstance(answer, e.ApprovalResolved):
+        return line(_verdict(answer, at), f"mode {answer.set_mode}" if answer.set_mode else "")
+    if answer.decision == Verdict.DENY:
+        return verdict_line(answer.decision, by=answer.by, at=at, reason=answer.reason)
+    said = ", ".join(str(each) for each in answer.answers.values())
+    return f"✅ Answered by {answer.by} {local_time(at)}: {said}"
+
+
+def _verdict(answer: e.ApprovalResolved, at: datetime) -> str:
+    return verdict_line(
+        answer.decision,
+        by=answer.by,
+        at=at,
+        scope=answer.scope,
+        reason=answer.reason,
+        edited=answer.modified_input is not None,
+    )
 
 
 def with_outcome(asked: Notification, said: str) -> Notification:

@@ -89,6 +89,7 @@ async def open_daemon(
         desk = ApprovalDesk(
             log=events,
             rules=rules,
+            states=book.state,
             clock=clock,
             timeout_seconds=settings.approvals.timeout_seconds or 0,
         )

@@ -448,6 +448,7 @@ class RuleAdded(Payload):
     pattern: str
     scope: Scope
     directory: str | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -481,7 +482,7 @@ class Foregrounded(Payload):
 class Backgrounded(Payload):
     TYPE: ClassVar[str] = "channel.backgrounded"
     channel: str
-    position: int  # output blocks seen so far
+    position: int = 0  # output blocks seen when it was asked for; the fold knows exactly
 
 
 # --- signals: live only

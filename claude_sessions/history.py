@@ -45,10 +45,23 @@ class History:
         return await asyncio.to_thread(self.store.session_row, ref)
 
     async def session_rows(
-        self, *, statuses: Collection[Status] | None = None, limit: int = -1
+        self,
+        *,
+        statuses: Collection[Status] | None = None,
+        identified: bool = False,
+        limit: int = -1,
     ) -> list[SessionRow]:
-        """The one touched last comes first."""
-        return await asyncio.to_thread(self.store.session_rows, statuses=statuses, limit=limit)
+        """The one touched last comes first. `identified`: only those with a conversation."""
+        return await asyncio.to_thread(
+            self.store.session_rows, statuses=statuses, identified=identified, limit=limit
+        )
+
+    async def session_count(
+        self, *, statuses: Collection[Status] | None = None, identified: bool = False
+    ) -> int:
+        return await asyncio.to_thread(
+            self.store.session_count, statuses=statuses, identified=identified
+        )
 
     async def state_at(self, session: str, seq: int | None = None) -> SessionState:
         """The session as it was right after the event `seq`; None: after its last."""

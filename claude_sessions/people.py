@@ -28,6 +28,3 @@ class Caller:
     def must_be_admin_to_loosen(self, what: str) -> None:
         if self.agent or not self.role.covers(Role.ADMIN):
             raise Forbidden(f"{what} loosens what the configuration allows: only an admin may.")
-
-
-DAEMON = Caller(name="claude-sessions", role=Role.ADMIN, door="daemon")

@@ -16,6 +16,7 @@ import structlog
 
 from claude_sessions import cards
 from claude_sessions import events as e
+from claude_sessions.approvals.desk import CANCELLED
 from claude_sessions.channel import Channel, ChannelClosed, Kind, Notification
 from claude_sessions.clock import Clock
 from claude_sessions.eventlog import EventLog
@@ -250,6 +251,7 @@ class NotificationRouter:
         match event.payload:
             case e.ApprovalRequested() | e.InputRequested() as asked:
                 card = watch.cards[asked.approval_id] = cards.asked(watch.state, asked)
+                watch.card_of[asked.tool_use_id] = asked.approval_id
                 for outlet in (*self._front(watch, event), *self._back(watch, event)):
                     outlet.show(asked.approval_id, card)
             case e.Foregrounded(channel=channel) if channel in self._outlets:
@@ -258,11 +260,18 @@ class NotificationRouter:
                         self._outlets[channel].show(approval_id, card)
             case e.ApprovalResolved() | e.InputReceived() as answer:
                 self._edit_card(watch, answer.approval_id, cards.decided(answer, event.at))
-                if answer.decision == cards.CANCELLED:
+                if answer.decision == CANCELLED:
                     self._drop_card(watch, answer.approval_id)
             case e.ApprovalDelivered(approval_id=approval_id):
                 self._edit_card(watch, approval_id, cards.GIVEN)
-                self._drop_card(watch, approval_id)
+            case e.ToolCompleted(tool_use_id=tool_use_id) if tool_use_id in watch.card_of:
+                approval_id = watch.card_of[tool_use_id]
+                if approval_id in watch.decided_cards():
+                    self._edit_card(watch, approval_id, cards.SEEN)
+                    self._drop_card(watch, approval_id)
+            case e.TurnCompleted() | e.TurnInterrupted() if watch.state.turn is None:
+                for approval_id in watch.decided_cards():
+                    self._drop_card(watch, approval_id)
 
     def _edit_card(self, watch: Watch, approval_id: str, said: str) -> None:
         if approval_id not in watch.cards:
@@ -274,6 +283,7 @@ class NotificationRouter:
 
     def _drop_card(self, watch: Watch, approval_id: str) -> None:
         watch.cards.pop(approval_id, None)
+        watch.card_of = {tool: card for tool, card in watch.card_of.items() if card != approval_id}
         for outlet in self._outlets.values():
             outlet.forget_card(approval_id)
 

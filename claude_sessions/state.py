@@ -368,7 +368,7 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
             return {"foreground": front, "bookmarks": seen}
         case e.Backgrounded():
             rest = {c: s for c, s in state.foreground.items() if c != payload.channel}
-            seen = {**state.bookmarks, payload.channel: payload.position}
+            seen = {**state.bookmarks, payload.channel: state.blocks}
             return {"foreground": rest, "bookmarks": seen}
     return {}
 

@@ -32,11 +32,13 @@ class Watch:
 
     def __init__(self, state: SessionState) -> None:
         self.state = state
-        self.cards: dict[str, Notification] = {}  # open, or decided and not yet given to Claude
+        self.cards: dict[str, Notification] = {}  # open, or decided and its result not yet seen
+        self.card_of: dict[str, str] = {}  # tool use → the card that asked for it
         self._words = ""  # the last that Claude finished saying
         self._told_turn: str | None = None
         self._limits: set[tuple[str, float | None]] = set()
         self._limited = False  # a limit was told since the turn began: it explains any failure
+        self._logged_out = False  # that was told since the turn began: it explains an API error
         self._reminded_run: str | None = None
 
     def take(self, event: e.Event) -> News:
@@ -57,12 +59,16 @@ class Watch:
             case e.LimitReached() as reached:
                 return self._limit(reached)
             case e.TurnStarted():
-                self._limited = False
+                self._limited = self._logged_out = False
             case e.TurnCompleted() as turn:
                 beside = working_on not in (None, event.turn)
                 return NOTHING if beside else self._turn_over(turn, event.turn)
             case e.TurnInterrupted() as turn:
                 return self._interrupted(turn)
+            case e.SlashResult(is_error=True, output=output):
+                refused = event.turn is None  # else a turn failed, and that is said
+                text = wording.about(self.state, output)
+                return self._all(Kind.NOTICE, text) if refused else NOTHING
             case payload:
                 return self._in_passing(payload)
         return NOTHING
@@ -71,7 +77,10 @@ class Watch:
         return self._say(Kind.STREAM, "")
 
     def open_cards(self) -> dict[str, Notification]:
-        return {i: n for i, n in self.cards.items() if n.card is not None and not n.card.decided}
+        return {i: n for i, n in self.cards.items() if not _is_decided(n)}
+
+    def decided_cards(self) -> list[str]:
+        return [i for i, n in self.cards.items() if _is_decided(n)]
 
     def remind(self, seconds: float) -> Notification | None:
         """Once a run, for a turn that goes on and on; not while it waits for a person."""
@@ -99,13 +108,14 @@ class Watch:
                 return self._front(Kind.TOOL, wording.task_started(payload))
             case e.TaskEnded() if payload.status != "gone":
                 return self._front(Kind.TOOL, wording.task_ended(payload))
-            case e.SlashResult(is_error=False, output=output) if output != self._words:
+            case e.SlashResult(output=output) if output != self._words:
                 self._words = output
                 return self._front(Kind.STREAM, output)
             case e.ContextCompacted():
                 return self._front(Kind.NOTICE, wording.compacted(self.state, payload))
             case e.Noticed():
-                text = wording.notice(self.state, payload)
+                self._logged_out |= payload.code == "login"
+                text = wording.about(self.state, payload.message)
                 if payload.code in NEEDS_A_PERSON:
                     return self._all(Kind.NOTICE, text)
                 return self._front(Kind.NOTICE, text)
@@ -122,8 +132,7 @@ class Watch:
             return NOTHING  # a single turn ends the run, and that is said
         self._told_turn = turn_id
         if turn.is_error:
-            limited = self._limited or turn.reason == "budget_exhausted"
-            return NOTHING if limited else self._turn_failed(turn)
+            return NOTHING if self._explained(turn) else self._turn_failed(turn)
         front = self._say(Kind.WAITING, wording.turn_over(state, turn))
         if state.queue or state.budget_left == 0.0:
             return News(front=front)  # it goes on, or ends, by itself
@@ -134,6 +143,12 @@ class Watch:
             foreground=False,
         )
         return News(front=front, back=back)
+
+    def _explained(self, turn: e.TurnCompleted) -> bool:
+        """Why it failed is told on its own."""
+        if turn.reason == "api_error" and self._logged_out:
+            return True
+        return self._limited or turn.reason == "budget_exhausted"
 
     def _turn_failed(self, turn: e.TurnCompleted) -> News:
         text = wording.turn_failed(self.state, turn)
@@ -188,3 +203,7 @@ class Watch:
     def _all(self, kind: Kind, text: str, actions: tuple[Action, ...] = ()) -> News:
         front = self._say(kind, text, actions)
         return News(front=front, back=replace(front, foreground=False))
+
+
+def _is_decided(notification: Notification) -> bool:
+    return notification.card is None or bool(notification.card.decided)

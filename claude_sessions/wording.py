@@ -1,17 +1,20 @@
 """What people read about a session: short, its name first, one thing to do. Pure.
 
 Everything here is plain text in which a line is a line; only what streams is Claude's Markdown.
+Actions name a session by its id: a button may be pressed long after the name has gone to another.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
-from pathlib import PurePath
 
 from claude_sessions import events as e
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Kind
+from claude_sessions.commands import replies
+from claude_sessions.commands.figures import clock, money
+from claude_sessions.commands.listing import folder
 from claude_sessions.model import Reason, Status
 from claude_sessions.state import SessionState
 
@@ -26,19 +29,9 @@ ENDINGS = {
 }
 
 
-def elapsed(seconds: float) -> str:
-    """`1:58`, `2:03:10`."""
-    minutes, rest = divmod(max(round(seconds), 0), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def money(usd: float, *, unknown: bool = False) -> str:
+def cost(usd: float, *, unknown: bool = False) -> str:
     """Empty when there is nothing to say; `+` when a part of it was never reported."""
-    if not usd:
-        return ""
-    amount = "<$0.01" if usd < 0.01 else f"${usd:.2f}"
-    return amount + ("+" if unknown else "")
+    return money(usd) + ("+" if unknown else "") if usd else ""
 
 
 def local_time(at: datetime) -> str:
@@ -70,14 +63,12 @@ def launched(state: SessionState) -> str:
     return lines(
         line(
             f"🟢 {state.name}",
-            PurePath(state.spec.directory).name or state.spec.directory,
+            folder(state),
             state.spec.model or "",
-            f"${budget:g}" if budget else "",
+            money(budget) if budget else "",
         ),
         one_line(state.prompt, PROMPT),
-        ""
-        if state.spec.trusted
-        else "New directory: its own hooks, MCP servers and CLAUDE.md are off.",
+        "" if state.spec.trusted else replies.UNTRUSTED,
     )
 
 
@@ -86,13 +77,8 @@ def resumed(state: SessionState) -> str:
 
 
 def launch_actions(state: SessionState) -> tuple[Action, ...]:
-    actions = (
-        Action(label="Foreground", line=f"/fg {state.name}"),
-        Action(label="Stop", line=f"/kill {state.name}"),
-    )
-    if state.spec.trusted:
-        return actions
-    return (*actions, Action(label="Trust this project", line=f"/trust {state.name}"))
+    _, actions = replies.launched(state)
+    return actions
 
 
 # --- a turn
@@ -103,8 +89,8 @@ def turn_over(state: SessionState, turn: e.TurnCompleted) -> str:
     share = state.context_share
     return line(
         state.name,
-        elapsed(turn.duration_ms / 1000),
-        money(turn.cost_usd),
+        clock(turn.duration_ms / 1000),
+        cost(turn.cost_usd),
         f"context {share:.0%}".replace("%", " %") if share is not None else "",
     )
 
@@ -112,40 +98,40 @@ def turn_over(state: SessionState, turn: e.TurnCompleted) -> str:
 def turn_failed(state: SessionState, turn: e.TurnCompleted) -> str:
     head = line(
         f"⚠️ {state.name}: the turn failed",
-        elapsed(turn.duration_ms / 1000),
-        money(turn.cost_usd),
+        clock(turn.duration_ms / 1000),
+        cost(turn.cost_usd),
     )
     return lines(head, turn.error or turn.reason, "Say something to go on.")
 
 
 def turn_interrupted(state: SessionState, turn: e.TurnInterrupted) -> str:
-    return line(f"⏹ {state.name}", "interrupted", elapsed(turn.duration_ms / 1000))
+    return line(f"⏹ {state.name}", "interrupted", clock(turn.duration_ms / 1000))
 
 
 def waiting(state: SessionState, turn: e.TurnCompleted, said: str) -> str:
     head = line(
         f"💬 {state.name} waits for you",
-        elapsed(turn.duration_ms / 1000),
-        money(turn.cost_usd),
+        clock(turn.duration_ms / 1000),
+        cost(turn.cost_usd),
     )
     return lines(head, last_words(said))
 
 
 def waiting_actions(state: SessionState) -> tuple[Action, ...]:
     return (
-        Action(label="Read", line=f"/fg {state.name}"),
-        Action(label="Reply", line=f"/say {state.name} ", needs_text=True),
+        Action(label="Read", line=f"/fg {state.id}"),
+        Action(label="Reply", line=f"/say {state.id} ", needs_text=True),
     )
 
 
 def long_running(state: SessionState, seconds: float) -> str:
-    return f"⏱️ {state.name} has been working for {elapsed(seconds)}."
+    return f"⏱️ {state.name} has been working for {clock(seconds)}."
 
 
 def long_running_actions(state: SessionState) -> tuple[Action, ...]:
     return (
-        Action(label="Foreground", line=f"/fg {state.name}"),
-        Action(label="Interrupt", line=f"/interrupt {state.name}"),
+        Action(label="Foreground", line=f"/fg {state.id}"),
+        Action(label="Interrupt", line=f"/interrupt {state.id}"),
     )
 
 
@@ -172,8 +158,8 @@ def ended(state: SessionState, ending: e.SessionEnded, *, by: str | None, said: 
     _, icon, word = ENDINGS[ending.status]
     head = line(
         f"{icon} {state.name} {word}",
-        elapsed(ending.duration_ms / 1000),
-        money(ending.cost_usd, unknown=ending.cost_unknown),
+        clock(ending.duration_ms / 1000),
+        cost(ending.cost_usd, unknown=ending.cost_unknown),
     )
     why = ending.message
     if ending.status is Status.KILLED and ending.reason is Reason.USER and by:
@@ -183,8 +169,8 @@ def ended(state: SessionState, ending: e.SessionEnded, *, by: str | None, said: 
 
 def ended_actions(state: SessionState) -> tuple[Action, ...]:
     return (
-        Action(label="Read", line=f"/output {state.name}"),
-        Action(label="Go on", line=f"/resume {state.name} ", needs_text=True),
+        Action(label="Read", line=f"/output {state.id}"),
+        Action(label="Go on", line=f"/resume {state.id} ", needs_text=True),
     )
 
 
@@ -196,6 +182,5 @@ def limit(state: SessionState, reached: e.LimitReached) -> str:
     return lines(f"⛔ {state.name} reached a limit", reached.message, resets)
 
 
-def notice(state: SessionState, noticed: e.Noticed) -> str:
-    said = noticed.message
+def about(state: SessionState, said: str) -> str:
     return said if said.startswith(state.name) else f"{state.name}: {said}"

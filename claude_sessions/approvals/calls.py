@@ -12,6 +12,7 @@ from claude_sessions.approvals.paths import absolute, home_directory
 COMMAND_TOOLS = frozenset({"Bash", "Monitor"})  # both hand `command` to a shell
 EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 READ_TOOLS = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS"})
+SEARCH_TOOLS = frozenset({"Glob", "Grep", "LS"})
 PATH_TOOLS = EDIT_TOOLS | READ_TOOLS
 PEOPLE_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})  # only a person can answer these
 
@@ -58,17 +59,18 @@ def text_of(values: Mapping[str, Any], *keys: str) -> str:
 def paths_of(
     tool_name: str, values: Mapping[str, Any], directory: str, home: str
 ) -> tuple[str, ...]:
-    """The absolute paths a file tool names; searching tools name the directory they search."""
+    """The absolute paths a file tool names; searching tools name the directory they search.
+
+    A call that names several is judged by all: which one the tool obeys is not ours to guess.
+    """
     if tool_name not in PATH_TOOLS:
         return ()
-    path = text_of(values, "file_path", "notebook_path", "path")
-    if not path and tool_name in ("Glob", "Grep", "LS"):
-        path = directory
-    if not path:
-        return ()
-    found = [absolute(path, directory, home)]
-    if tool_name == "Glob" and (start := _fixed_part(text_of(values, "pattern"))):
-        found.append(absolute(start, found[0], home))
+    named = [text_of(values, key) for key in ("file_path", "notebook_path", "path")]
+    found = [absolute(path, directory, home) for path in named if path]
+    if tool_name in SEARCH_TOOLS:
+        found = found or [absolute(directory, "/", home)]
+        if tool_name == "Glob" and (start := _fixed_part(text_of(values, "pattern"))):
+            found.append(absolute(start, found[-1], home))
     return tuple(found)
 
 

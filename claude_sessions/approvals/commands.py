@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from claude_sessions.approvals.shell import ANY, NAME, UNKNOWN, Simple, read
+from claude_sessions.approvals.script import ANY, NAME, UNKNOWN, Simple
+from claude_sessions.approvals.shell import read
 
 Words = tuple[str, ...]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from claude_sessions.approvals.commands import SHELLS, SOURCES, Words, program, started
 from claude_sessions.approvals.guarded import why_guarded, why_secret
 from claude_sessions.approvals.paths import absolute, is_inside, shown
-from claude_sessions.approvals.shell import ANY, NAME, PART, UNKNOWN, Simple
+from claude_sessions.approvals.script import ANY, NAME, PART, UNKNOWN, Simple
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.model import Risk
 

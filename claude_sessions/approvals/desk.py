@@ -7,20 +7,22 @@ told; "given" is said only after it has been written to Claude.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from claude_sessions import engines as g
 from claude_sessions import events as e
+from claude_sessions.approvals.calls import text_of
 from claude_sessions.approvals.policy import Ruling, ruling_of_mode
 from claude_sessions.approvals.risk import assess
 from claude_sessions.approvals.rulebook import RuleBook
 from claude_sessions.approvals.rules import Rule, ToolCall, suggest
 from claude_sessions.clock import Clock
-from claude_sessions.errors import BadRequest, Conflict, NotFound
+from claude_sessions.errors import BadRequest, Conflict, NotFound, SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import AskKind, PermissionMode, Scope, Verdict, new_id
 from claude_sessions.state import SessionState, draft
@@ -57,7 +59,7 @@ class Waiting:
     """An open question. `taken_by` is set the moment an answer is accepted."""
 
     id: str
-    state: SessionState
+    look: Callable[[], SessionState]  # the session as it is now: it may be renamed while it waits
     ask: g.Ask
     kind: AskKind
     call: ToolCall
@@ -67,6 +69,10 @@ class Waiting:
     taken_by: str | None = None
 
     @property
+    def state(self) -> SessionState:
+        return self.look()
+
+    @property
     def questions(self) -> list[dict[str, Any]]:
         found = self.ask.input.get("questions")
         return [q for q in found if isinstance(q, dict)] if isinstance(found, list) else []
@@ -74,14 +80,22 @@ class Waiting:
 
 class ApprovalDesk:
     def __init__(
-        self, *, log: EventLog, rules: RuleBook, clock: Clock, timeout_seconds: float = 0
+        self,
+        *,
+        log: EventLog,
+        rules: RuleBook,
+        states: Callable[[str], SessionState | None],
+        clock: Clock,
+        timeout_seconds: float = 0,
     ) -> None:
+        self._states = states
         self._log = log
         self._rules = rules
         self._clock = clock
         self._timeout_seconds = timeout_seconds
         self._waiting: dict[str, Waiting] = {}
         self._decided: OrderedDict[str, Receipt] = OrderedDict()
+        self._settling: set[asyncio.Task[Receipt]] = set()
         self._undelivered: dict[tuple[str, str], str] = {}  # (session, tool use) → approval
 
     def waiting(self) -> list[Waiting]:
@@ -97,13 +111,14 @@ class ApprovalDesk:
             directory=state.spec.directory,
             session=state.id,
             project_directory=state.spec.directory,
+            resolved=_leads_to(ask.input, state.spec.directory),
         )
         if (judged := self._judge(state, call, kind)) is not None:
             await self._log.append(_automatic(state, ask, judged), hold=True)
             return g.Answer(allow=judged.verdict is Verdict.ALLOW, message=judged.reason)
         waiting = Waiting(
             id=new_id(),
-            state=state,
+            look=lambda: self._states(state.id) or state,
             ask=ask,
             kind=kind,
             call=call,
@@ -146,7 +161,9 @@ class ApprovalDesk:
         approval = self._undelivered.pop((session, tool_use_id), None)
         if approval is not None:
             delivered = e.ApprovalDelivered(approval_id=approval, tool_use_id=tool_use_id)
-            await self._log.append(e.Draft(payload=delivered, session=session), hold=True)
+            state = self._states(session)
+            assert state is not None
+            await self._log.append(draft(state, delivered), hold=True)
 
     async def cancel(self, session: str, *, tool_use_id: str | None = None) -> None:
         """Nobody waits any longer: the turn was interrupted, or the run ends."""
@@ -192,20 +209,28 @@ class ApprovalDesk:
         return await self._settle(waiting, decision, by=by)
 
     async def _settle(self, waiting: Waiting, decision: Decision, *, by: str) -> Receipt:
+        """Once begun it is finished, also when whoever decided has gone meanwhile."""
+        rule = self._rule_for(waiting, decision, by)
         waiting.taken_by = by
+        settling = asyncio.create_task(
+            self._record(waiting, decision, by, rule), name="desk.settle"
+        )
+        self._settling.add(settling)
+        settling.add_done_callback(self._settling.discard)
+        return await asyncio.shield(settling)
+
+    async def _record(
+        self, waiting: Waiting, decision: Decision, by: str, rule: Rule | None
+    ) -> Receipt:
         try:
-            rule = self._rule_for(waiting, decision, by)
-            fact = _resolution(waiting, decision, by=by, rule=rule)
-            if rule is not None:
-                await self._rules.add(rule, caller=by, also=(fact,))
-            else:
-                await self._log.append(fact)
-        except BaseException:
-            waiting.taken_by = None
+            await self._log.append(_resolution(waiting, decision, by=by, rule=rule))
+        except SessionsError:
+            waiting.taken_by = None  # it was not stored, so it was not decided
             raise
         receipt = self._close(waiting, decision, by, rule)
         if rule is not None:
-            await self._apply_to_others(rule)
+            await self._rules.add(rule, caller=by)
+            await self.apply(rule)
         return receipt
 
     def _rule_for(self, waiting: Waiting, decision: Decision, by: str) -> Rule | None:
@@ -242,8 +267,8 @@ class ApprovalDesk:
             waiting.answer.set_result(_answer(waiting, decision))
         return receipt
 
-    async def _apply_to_others(self, rule: Rule) -> None:
-        """A new rule answers whatever else it covers."""
+    async def apply(self, rule: Rule) -> None:
+        """A new rule also answers what already waits and it covers."""
         for waiting in self.waiting():
             if waiting.kind is not AskKind.TOOL or waiting.taken_by is not None:
                 continue
@@ -282,6 +307,14 @@ class ApprovalDesk:
                 expires_at=expires,
             )
         return draft(state, payload)
+
+
+def _leads_to(given: Mapping[str, Any], directory: str) -> str | None:
+    """Where a path really leads, links followed: a link inside may point outside."""
+    path = text_of(given, "file_path", "notebook_path", "path")
+    if not path or "\0" in path:
+        return None
+    return os.path.realpath(os.path.join(directory, os.path.expanduser(path)))
 
 
 def already(receipt: Receipt) -> str:

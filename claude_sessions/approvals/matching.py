@@ -19,6 +19,7 @@ from claude_sessions.approvals.calls import (
     PATH_TOOLS,
     PEOPLE_TOOLS,
     READ_TOOLS,
+    SEARCH_TOOLS,
     ToolCall,
     text_of,
 )
@@ -27,7 +28,7 @@ from claude_sessions.approvals.guarded import why_guarded
 from claude_sessions.approvals.overlap import overlap
 from claude_sessions.approvals.paths import absolute, covers, is_inside, literal_root
 from claude_sessions.approvals.patterns import NAMED_TOOLS
-from claude_sessions.approvals.shell import ANY, UNKNOWN, Simple
+from claude_sessions.approvals.script import ANY, UNKNOWN, Simple
 from claude_sessions.approvals.wildcards import fits, readings
 
 FAMILIES = (
@@ -37,7 +38,6 @@ FAMILIES = (
     ("Agent", frozenset({"Agent", "Task"})),
     ("Task", frozenset({"Agent", "Task"})),
 )
-SEARCH_TOOLS = frozenset({"Glob", "Grep", "LS"})
 
 
 def allows(tool: str, pattern: str | None, call: ToolCall) -> bool:

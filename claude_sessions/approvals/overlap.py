@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from claude_sessions.approvals.shell import ANY, UNKNOWN
+from claude_sessions.approvals.script import ANY, UNKNOWN
 
 
 def overlap(left: str, right: str) -> bool:

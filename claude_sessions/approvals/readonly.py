@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from claude_sessions.approvals.commands import Words, program, started
-from claude_sessions.approvals.shell import UNKNOWN, Simple
+from claude_sessions.approvals.script import UNKNOWN, Simple
 
 # No option of these writes, runs or changes anything.
 _LOOKERS = frozenset({

@@ -52,6 +52,16 @@ class RuleBook:
     def all(self) -> list[Rule]:
         return [Rule(id=rule_id, **doc.model_dump()) for rule_id, doc in self._table.all().items()]
 
+    def active(self) -> list[Rule]:
+        now = self._clock.now()
+        return [rule for rule in self.all() if rule.expires_at is None or rule.expires_at > now]
+
+    def find(self, rule_id: str) -> Rule:
+        for rule in self.all():
+            if rule.id == rule_id:
+                return rule
+        raise NotFound(f"There is no rule {rule_id}. /rules lists them.")
+
     def judge(self, call: ToolCall) -> Judgement | None:
         return judge(self.all(), call, self._clock.now())
 
@@ -64,6 +74,7 @@ class RuleBook:
         by: str,
         session: str | None = None,
         directory: str | None = None,
+        expires_at: datetime | None = None,
     ) -> Rule:
         tool, inner = parse_rule(pattern, verdict=verdict)
         return Rule(
@@ -74,7 +85,7 @@ class RuleBook:
             scope=scope,
             session=session if scope is Scope.SESSION else None,
             directory=directory if scope is Scope.PROJECT else None,
-            expires_at=None,
+            expires_at=expires_at,
             by=by,
             at=self._clock.now(),
             note="",
@@ -87,12 +98,10 @@ class RuleBook:
             self._table.put(rule.id, _document(rule))
 
     async def revoke(self, rule_id: str, caller: str) -> Rule:
-        found = [rule for rule in self.all() if rule.id == rule_id]
-        if not found:
-            raise NotFound(f"There is no rule {rule_id}. /rules lists them.")
+        rule = self.find(rule_id)
         await self._log.append(e.Draft(payload=e.RuleRemoved(rule_id=rule_id), caller=caller))
         self._table.remove(rule_id)
-        return found[0]
+        return rule
 
 
 def _document(rule: Rule) -> RuleDocument:
@@ -108,6 +117,7 @@ def _added(rule: Rule, caller: str) -> e.Draft:
             pattern=format_rule(rule.tool, rule.pattern),
             scope=rule.scope,
             directory=rule.directory,
+            expires_at=rule.expires_at.timestamp() if rule.expires_at else None,
         ),
         session=rule.session,
         caller=caller,

@@ -12,37 +12,25 @@ where even quotes and brackets do not add up, a command that could be anything i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-ANY = "\ue000"
-NAME = "\ue001"
-PART = "\ue002"
-UNKNOWN = frozenset({ANY, NAME, PART})
+from claude_sessions.approvals.ansi import unescaped
+from claude_sessions.approvals.script import ANY, NAME, PART, Draft, Script
 
 DEPTH = 40  # nesting beyond this is nobody's honest command
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Simple:
-    """One simple command: words with quotes removed, redirections and assignments apart."""
-
-    raw: str = ""
-    words: tuple[str, ...] = ()
-    assignments: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    fed: str | None = None  # what a here-document or here-string puts on its standard input
-    piped: bool = False  # a pipe stands somewhere before it
-    inner: tuple[Simple, ...] = ()  # the commands of its substitutions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    commands: tuple[Simple, ...]
-    single: bool  # one simple command, no substitution, no redirection that writes, no comment
-    certain: bool
+_OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;&|\n]")
+_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\())|(&>>?)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
+_VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
+_ARITHMETIC = re.compile(r"\(\(((?:[^#'\"\\`$<\n]|<(?![<(])|\$(?=\w))*?)\)\)")
+_PARAMETER = re.compile(r"\$\{(?:[^'\"\\`{}$]|\$\w+|\$\{\w+\})*\}")
+_MISLEADING = re.compile(r"#|<<|['\"\\`]")
+_CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
+_ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}{PART}]")
+_LEADING = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done"})
+_NO_COMMAND = frozenset({"for", "select", "foreach", "case"})
 
 
 @lru_cache(maxsize=256)
@@ -58,68 +46,16 @@ def read(text: str) -> Script:
     )
 
 
-@dataclass(slots=True, eq=False)
-class _Draft:
-    start: int
-    words: list[str] = field(default_factory=list)
-    assignments: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    reads: list[str] = field(default_factory=list)
-    inner: list[_Draft] = field(default_factory=list)
-    fed: str | None = None
-    piped: bool = False
-    raw: str = ""
-
-    def freeze(self, *, deep: bool = True) -> Simple:
-        """`inner` is flat already; freezing it deeply would double with every level."""
-        return Simple(
-            raw=self.raw,
-            words=tuple(self.words),
-            assignments=tuple(self.assignments),
-            writes=tuple(self.writes),
-            reads=tuple(self.reads),
-            fed=self.fed,
-            piped=self.piped,
-            inner=tuple(draft.freeze(deep=False) for draft in self.inner) if deep else (),
-        )
-
-    @property
-    def empty(self) -> bool:
-        parts = (self.words, self.assignments, self.writes, self.reads, self.inner)
-        return not any(parts) and self.fed is None
-
-
-_OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;&|\n]")
-_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||>(?!\()|<(?!\())|(&>>?)")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])|\$\{\w+\}")
-_ARITHMETIC = re.compile(r"\(\(((?:[^#'\"\\`$<\n]|<(?![<(])|\$(?=\w))*?)\)\)")
-_PARAMETER = re.compile(r"\$\{(?:[^'\"\\`{}$]|\$\w+|\$\{\w+\})*\}")
-_MISLEADING = re.compile(r"#|<<|['\"\\`]")
-_CLASS = re.compile(r"\[[^\s;&|()<>\"'`$\\\[\]]+\]")
-_ODD = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{ANY}{NAME}{PART}]")
-_ANSI = re.compile(
-    r"\\(?:x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]+)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.))",
-    re.S,
-)
-_ANSI_LETTERS = {
-    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b",
-    "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v",
-}  # fmt: skip
-_LEADING = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done"})
-_NO_COMMAND = frozenset({"for", "select", "foreach", "case"})
-
-
 class _Reader:
     def __init__(self, text: str, depth: int = 0) -> None:
         self.text = text
         self.at = 0
         self.depth = depth
-        self.found: list[_Draft] = []
+        self.found: list[Draft] = []
         self.compound = "\n" in text  # also quoted: nobody means a pattern to span lines
         self.certain = _ODD.search(text) is None
         self.piped = False
-        self.pending: list[tuple[_Draft, str, bool, bool]] = []
+        self.pending: list[tuple[Draft, str, bool, bool]] = []
         self.cases: list[bool] = []  # open `case`s; whether each expects a pattern now
 
     def script(self, closing: str = "") -> None:
@@ -128,7 +64,7 @@ class _Reader:
         if self.depth > DEPTH:
             self.at = len(self.text)
             self._lose_track()
-        draft = _Draft(self.at)
+        draft = Draft(self.at)
         outer, self.cases = self.cases, []
         while self.at < len(self.text):
             char = self.text[self.at]
@@ -148,13 +84,13 @@ class _Reader:
     def _lose_track(self) -> None:
         """Quotes or brackets do not add up: what else is in the text cannot be said."""
         self.certain, self.compound = False, True
-        self.found.append(_Draft(self.at, words=[ANY]))
+        self.found.append(Draft(self.at, words=[ANY]))
 
     @property
     def _in_pattern(self) -> bool:
         return bool(self.cases) and self.cases[-1]
 
-    def _step(self, draft: _Draft, char: str) -> _Draft:
+    def _step(self, draft: Draft, char: str) -> Draft:
         if char in " \t":
             self.at += 1
         elif char == "#":
@@ -173,7 +109,7 @@ class _Reader:
             return self._take_word(draft)
         return draft
 
-    def _group(self, draft: _Draft, char: str) -> _Draft:
+    def _group(self, draft: Draft, char: str) -> Draft:
         self.compound = True
         if char == "(" and self.text[self.at - 1 : self.at] == "=" and not draft.words:
             # An array: its words are data, its substitutions run, and after a mistake in it bash,
@@ -185,7 +121,7 @@ class _Reader:
             return draft
         self._finish(draft)
         if char == "(" and not self._in_pattern and self._arithmetic(draft):
-            return _Draft(self.at)
+            return Draft(self.at)
         self.at += 1
         if self._in_pattern:
             self.cases[-1] = char == "("
@@ -193,9 +129,9 @@ class _Reader:
             self.script(")")
         else:
             self._lose_track()
-        return _Draft(self.at)
+        return Draft(self.at)
 
-    def _arithmetic(self, draft: _Draft) -> bool:
+    def _arithmetic(self, draft: Draft) -> bool:
         """`((…))` by itself, for neither `#` nor `<<` mean there what they mean elsewhere."""
         if not self.text.startswith("((", self.at):
             return False
@@ -209,14 +145,14 @@ class _Reader:
         self._read_apart(match.group(1), draft)
         return True
 
-    def _read_apart(self, text: str, draft: _Draft) -> None:
+    def _read_apart(self, text: str, draft: Draft) -> None:
         inside = _Reader(text, self.depth)
         inside.piped = self.piped
         inside.script()
         self._adopt(inside)
         draft.inner.extend(inside.found)
 
-    def _separate(self, draft: _Draft, operator: str) -> _Draft:
+    def _separate(self, draft: Draft, operator: str) -> Draft:
         self.compound = True
         self._finish(draft)
         self.at += len(operator)
@@ -226,9 +162,9 @@ class _Reader:
             self.cases[-1] = True
         if operator == "\n":
             self._here_documents()
-        return _Draft(self.at)
+        return Draft(self.at)
 
-    def _take_word(self, draft: _Draft) -> _Draft:
+    def _take_word(self, draft: Draft) -> Draft:
         start = self.at
         text = self._word(draft)
         raw = self.text[start : self.at]
@@ -246,7 +182,7 @@ class _Reader:
             draft.words.append(text)
         return draft
 
-    def _split(self, draft: _Draft, start: int) -> _Draft:
+    def _split(self, draft: Draft, start: int) -> Draft:
         """A word that only separates: a brace of a group, the `in` of a `case`."""
         self.compound = True
         end, self.at = self.at, start
@@ -255,9 +191,9 @@ class _Reader:
             self.cases.append(True)
         self._finish(draft)
         self.at = end
-        return _Draft(self.at)
+        return Draft(self.at)
 
-    def _finish(self, draft: _Draft) -> None:
+    def _finish(self, draft: Draft) -> None:
         if self._in_pattern or (draft.words and draft.words[0] in _NO_COMMAND):
             self.compound = True
             draft.words.clear()
@@ -267,7 +203,7 @@ class _Reader:
         draft.piped = self.piped
         self.found.append(draft)
 
-    def _redirect(self, draft: _Draft, match: re.Match[str]) -> None:
+    def _redirect(self, draft: Draft, match: re.Match[str]) -> None:
         operator = match.group(1) or match.group(2)
         self.at = match.end()
         while self.text[self.at : self.at + 1] in (" ", "\t") or self.text.startswith(
@@ -313,7 +249,7 @@ class _Reader:
                 self._lose_track()
             draft.fed = "\n".join(body) if quoted else self._expanded("\n".join(body), draft)
 
-    def _expanded(self, body: str, draft: _Draft) -> str:
+    def _expanded(self, body: str, draft: Draft) -> str:
         inside = _Reader(body, self.depth)
         out: list[str] = []
         inside._quoted(out, draft, closing="")
@@ -325,7 +261,7 @@ class _Reader:
         self.certain = self.certain and other.certain
         self.compound = self.compound or other.compound
 
-    def _word(self, draft: _Draft) -> str:
+    def _word(self, draft: Draft) -> str:
         out: list[str] = []
         bracket = brace = comma = unknown = False
         while self.at < len(self.text):
@@ -354,7 +290,7 @@ class _Reader:
             self.at += 1
         return ANY if unknown else "".join(out)
 
-    def _marked(self, char: str, out: list[str], draft: _Draft) -> None:
+    def _marked(self, char: str, out: list[str], draft: Draft) -> None:
         """A character that quotes or expands, outside double quotes."""
         if char == "\\":
             following = self.text[self.at + 1 : self.at + 2]
@@ -390,12 +326,12 @@ class _Reader:
             self._lose_track()
             return self._until_quote(self.at + 2)
         self.at = match.end()
-        decoded = _ANSI.sub(_decode, match.group(1))
+        decoded = unescaped(match.group(1))
         if _ODD.search(decoded):
             self.certain = False
         return decoded
 
-    def _quoted(self, out: list[str], draft: _Draft, closing: str = '"') -> None:
+    def _quoted(self, out: list[str], draft: Draft, closing: str = '"') -> None:
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == closing:
@@ -415,7 +351,7 @@ class _Reader:
         if closing:
             self._lose_track()
 
-    def _dollar(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
+    def _dollar(self, out: list[str], draft: Draft, mark: str = ANY) -> None:
         if variable := _VARIABLE.match(self.text, self.at):
             self.at = variable.end()
             out.append(ANY if variable.group() in ("$@", "$*") else mark)
@@ -432,7 +368,7 @@ class _Reader:
             out.append("$")
             self.at += 1
 
-    def _nested(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
+    def _nested(self, out: list[str], draft: Draft, mark: str = ANY) -> None:
         self.compound = True
         if self.pending:
             self.certain = False
@@ -441,7 +377,7 @@ class _Reader:
         draft.inner.extend(self.found[known:])
         out.append(mark)
 
-    def _parameter(self, out: list[str], draft: _Draft) -> None:
+    def _parameter(self, out: list[str], draft: Draft) -> None:
         """`${…}` beyond a plain name can run commands (`${x@P}`, `${x:-$(y)}`): never certain."""
         self.compound, self.certain = True, False
         if not _PARAMETER.match(self.text, self.at) and _MISLEADING.search(self.text, self.at):
@@ -458,7 +394,7 @@ class _Reader:
         self.at += 1
         out.append(ANY)
 
-    def _backticks(self, out: list[str], draft: _Draft, mark: str = ANY) -> None:
+    def _backticks(self, out: list[str], draft: Draft, mark: str = ANY) -> None:
         self.compound = True
         match = re.compile(r"`((?:[^`\\]|\\.)*)`", re.S).match(self.text, self.at)
         if not match:
@@ -468,13 +404,3 @@ class _Reader:
         self.at = match.end()
         self._read_apart(re.sub(r"\\([`$\\\"])", r"\1", match.group(1)), draft)
         out.append(mark)
-
-
-def _decode(match: re.Match[str]) -> str:
-    *numbers, octal, letter = match.groups()
-    for digits in numbers:
-        if digits is not None:
-            return chr(min(int(digits, 16), 0x10FFFF))
-    if octal is not None:
-        return chr(int(octal, 8) & 0xFF)
-    return _ANSI_LETTERS.get(letter, letter)

@@ -8,8 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from claude_sessions.approvals.calls import COMMAND_TOOLS, EDIT_TOOLS, PATH_TOOLS, ToolCall, text_of
-from claude_sessions.approvals.matching import SEARCH_TOOLS, allows, plain_host
+from claude_sessions.approvals.calls import (
+    COMMAND_TOOLS,
+    EDIT_TOOLS,
+    PATH_TOOLS,
+    SEARCH_TOOLS,
+    ToolCall,
+    text_of,
+)
+from claude_sessions.approvals.matching import allows, plain_host
 from claude_sessions.approvals.paths import absolute, escaped, is_inside
 from claude_sessions.approvals.patterns import RuleError, format_rule, parse_rule
 from claude_sessions.approvals.wildcards import literal

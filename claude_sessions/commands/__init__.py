@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from claude_sessions.channel import Action
@@ -222,6 +223,7 @@ class AddRule(Command):
     scope: Scope = Scope.PROJECT
     session: str | None = None  # whose directory (project), or itself (session)
     directory: str | None = None
+    lifetime: timedelta | None = None  # None: until it is revoked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

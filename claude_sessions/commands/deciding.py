@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from claude_sessions import commands as c
 from claude_sessions.approvals.desk import Decision
 from claude_sessions.commands import replies
 from claude_sessions.commands.chat import split_answers
 from claude_sessions.commands.pool import Pool, mode_for
-from claude_sessions.errors import BadRequest, NotFound
+from claude_sessions.errors import BadRequest, Conflict, Forbidden, NotFound
 from claude_sessions.model import Scope, Verdict
 from claude_sessions.people import Caller
 
@@ -56,15 +58,15 @@ async def answer(pool: Pool, command: c.Answer, caller: Caller) -> c.Reply:
 
 
 async def list_rules(pool: Pool, command: c.ListRules, caller: Caller) -> c.Reply:
-    rules = pool.rules.all()
+    rules = pool.rules.active()
     return c.Reply(
         text=replies.rules(rules, pool.trust.all()), data={"rules": [r.id for r in rules]}
     )
 
 
 async def add_rule(pool: Pool, command: c.AddRule, caller: Caller) -> c.Reply:
-    if command.scope is Scope.USER and command.verdict is Verdict.ALLOW:
-        caller.must_be_admin_to_loosen("A rule for every project")
+    if command.verdict is Verdict.ALLOW and (caller.agent or command.scope is Scope.USER):
+        caller.must_be_admin_to_loosen("Such a rule")
     if command.scope is Scope.ONCE:
         raise BadRequest("A rule lasts: choose --scope session, project or user.")
     state = await pool.book.find(command.session) if command.session else None
@@ -78,13 +80,18 @@ async def add_rule(pool: Pool, command: c.AddRule, caller: Caller) -> c.Reply:
         by=str(caller),
         session=state.id if state else None,
         directory=directory,
+        expires_at=pool.clock.now() + command.lifetime if command.lifetime else None,
     )
     await pool.rules.add(rule, caller=str(caller))
+    await pool.desk.apply(rule)
     return c.Reply(text=f"Rule {rule.id} added.", data={"rule": rule.id})
 
 
 async def revoke_rule(pool: Pool, command: c.RevokeRule, caller: Caller) -> c.Reply:
-    rule = await pool.rules.revoke(command.rule, str(caller))
+    rule = pool.rules.find(command.rule)
+    if rule.verdict is Verdict.DENY and (caller.agent or rule.scope is Scope.USER):
+        caller.must_be_admin_to_loosen("Revoking a denial")
+    await pool.rules.revoke(rule.id, str(caller))
     return c.Reply(text=f"Rule {rule.id} revoked.", data={"rule": rule.id})
 
 
@@ -105,7 +112,18 @@ async def untrust(pool: Pool, command: c.Untrust, caller: Caller) -> c.Reply:
 
 
 async def _directory_of(pool: Pool, ref: str) -> str:
+    """A session's id or name, or a path; a word that is a name and a path is neither."""
     try:
-        return (await pool.book.find(ref)).spec.directory
+        state = await pool.book.find(ref)
     except NotFound:
         return pool.workdirs.resolve(ref)
+    own = state.spec.directory
+    if ref in (state.id, *state.claude_ids):
+        return own
+    with contextlib.suppress(BadRequest, Forbidden):
+        if (other := pool.workdirs.resolve(ref)) != own:
+            raise Conflict(
+                f"{ref} is a session, in {own}, and a directory, {other}."
+                f" Write ./{ref} for the directory, or {state.id} for the session's."
+            )
+    return own

@@ -59,16 +59,25 @@ def doing(state: SessionState, now: datetime) -> str:
     return f"{word} {ago(state.run_ended_at or state.updated_at, now)}"
 
 
-def listing(states: Sequence[SessionState], now: datetime, *, full: bool = False) -> str:
-    """Who needs you comes first, then who works; what has ended comes last, the newest first."""
+def listing(
+    states: Sequence[SessionState], now: datetime, *, full: bool = False, total: int | None = None
+) -> str:
+    """Who needs you comes first, then who works; what has ended comes last, the newest first.
+
+    `total`: how many there are, where `states` has only those that may be shown.
+    """
     if not states:
         return "No sessions. /new and a prompt starts one."
-    ordered = sorted(states, key=lambda s: (_rank(s), -s.updated_at.timestamp()))
-    shown = ordered[:LISTED]
+    total = len(states) if total is None else total
+    shown = by_rank(states)[:LISTED]
     lines = [_entry(s, now) for s in shown] if full else _rows(shown, now)
-    if len(ordered) > LISTED:
-        lines.append(f"… and {len(ordered) - LISTED} more")
-    return "\n".join([*lines, _summary(states)])
+    if total > len(shown):
+        lines.append(f"… and {total - len(shown):,} more")
+    return "\n".join([*lines, _summary(states, total)])
+
+
+def by_rank(states: Sequence[SessionState]) -> list[SessionState]:
+    return sorted(states, key=lambda s: (_rank(s), -s.updated_at.timestamp()))
 
 
 def _rank(state: SessionState) -> int:
@@ -105,10 +114,10 @@ def _entry(state: SessionState, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def _summary(states: Sequence[SessionState]) -> str:
+def _summary(states: Sequence[SessionState], total: int) -> str:
     working = sum(s.status.has_process and s.activity is Activity.WORKING for s in states)
     waiting = sum(bool(s.pending) for s in states)
-    parts = [count(len(states), "session")]
+    parts = [count(total, "session")]
     if working:
         parts.append(f"{working} working")
     if waiting:
@@ -116,17 +125,18 @@ def _summary(states: Sequence[SessionState]) -> str:
     return " · ".join(parts)
 
 
-def resumable(states: Sequence[SessionState], now: datetime) -> str:
+def resumable(states: Sequence[SessionState], now: datetime, *, total: int | None = None) -> str:
     if not states:
         return "There is nothing to resume."
+    total = len(states) if total is None else total
     newest = sorted(states, key=lambda s: s.updated_at, reverse=True)
     lines = []
     for state in newest[:RESUMABLE]:
         facts = (doing(state, now), folder(state), spent(state))
         lines.append(f"{icon(state)} {state.name} · {' · '.join(facts)}")
         lines.append(f'   📝 "{one_line(state.prompt, 80)}"')
-    if len(newest) > RESUMABLE:
-        lines.append(f"… and {len(newest) - RESUMABLE} more")
+    if total > len(newest[:RESUMABLE]):
+        lines.append(f"… and {total - len(newest[:RESUMABLE]):,} more")
     return "\n".join([*lines, "/resume NAME goes on with one; --fork branches off."])
 
 

@@ -13,6 +13,7 @@ from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
 from claude_sessions.commands import Reply
 from claude_sessions.commands.workdirs import Workdirs
+from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
@@ -53,6 +54,14 @@ def no_agent_into_looser(pool: Pool, state: SessionState, caller: Caller) -> Non
     """A program never sets a session to work that a person made looser than the configuration."""
     if caller.agent and looser(state.spec.mode, pool.defaults.mode):
         caller.must_be_admin_to_loosen(f"{state.name} runs in {state.spec.mode}, which")
+
+
+def still_allowed(pool: Pool, state: SessionState) -> None:
+    """Before a session may start again: the directories that are allowed may have changed."""
+    if not state.status.has_process and pool.workdirs.resolve(state.spec.directory) != (
+        state.spec.directory
+    ):
+        raise Forbidden(f"{state.spec.directory} now leads elsewhere. /resume with --dir.")
 
 
 def about(text: str, state: SessionState, actions: tuple[Action, ...] = (), **data: Any) -> Reply:

@@ -172,6 +172,7 @@ def _add_rule(line: Line) -> c.Command:
         scope=scope,
         session=line.value("session"),
         directory=line.value("dir"),
+        lifetime=values.lifetime(line),
     )
 
 

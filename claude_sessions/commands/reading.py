@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from claude_sessions import commands as c
 from claude_sessions import events as e
 from claude_sessions.commands import replies
 from claude_sessions.commands.pool import Pool, about, append
 from claude_sessions.errors import BadRequest
+from claude_sessions.model import ENDINGS, Status
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
 
-LISTED = 100
+PRESENT = frozenset(s for s in Status if s.has_process)
+RESTING = frozenset(Status) - PRESENT - ENDINGS
 
 
 async def foreground(pool: Pool, command: c.Foreground, caller: Caller) -> c.Reply:
@@ -69,28 +73,41 @@ async def background(pool: Pool, command: c.Background, caller: Caller) -> c.Rep
 
 async def output(pool: Pool, command: c.Output, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
-    buffer = pool.book.output(state.id)
-    lines = buffer.last(buffer.end if command.full else command.lines)
+    end = pool.book.output(state.id).end
+    lines = await _between(pool, state, 0 if command.full else max(end - command.lines, 0), end)
     return about(replies.output(state, lines, pool.clock.now()), state, lines=lines)
 
 
 async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> c.Reply:
-    states = await _states(pool)
-    if command.status != "all":
-        states = [s for s in states if s.status == command.status]
-    text = replies.listing(states, pool.clock.now(), full=command.full)
-    return c.Reply(text=text, data={"sessions": [s.id for s in states]})
+    wanted = [status for status in Status if command.status in ("all", status)]
+    states = await _foremost(pool, wanted)
+    total = max(await pool.log.session_count(statuses=wanted), len(states))
+    text = replies.listing(states, pool.clock.now(), full=command.full, total=total)
+    data = {"sessions": [s.id for s in replies.by_rank(states)], "total": total}
+    return c.Reply(text=text, data=data)
 
 
-async def _states(pool: Pool) -> list[SessionState]:
-    rows = await pool.log.session_rows(limit=LISTED)
-    return [await pool.book.load(row.id) for row in rows]
+async def _foremost(pool: Pool, wanted: Collection[Status]) -> list[SessionState]:
+    """All that work or wait for somebody, and of the rest as many as a list may show.
+
+    Each kind is asked for by itself: many that ended of late must not hide one that sleeps.
+    """
+    known = [s.id for s in pool.manager.live()] + [w.state.id for w in pool.desk.waiting()]
+    for kind in (PRESENT, RESTING, ENDINGS):
+        statuses = kind.intersection(wanted)
+        rows = await pool.log.session_rows(statuses=statuses, limit=replies.LISTED)
+        known += [row.id for row in rows]
+    states = [await pool.book.load(id_) for id_ in dict.fromkeys(known)]
+    return [s for s in states if s.status in wanted]
 
 
 async def list_resumable(pool: Pool, command: c.ListResumable, caller: Caller) -> c.Reply:
-    states = [s for s in await _states(pool) if not s.status.has_process and s.claude_id]
-    text = replies.resumable(states, pool.clock.now())
-    return c.Reply(text=text, data={"sessions": [s.id for s in states]})
+    wanted = RESTING | ENDINGS
+    rows = await pool.log.session_rows(statuses=wanted, identified=True, limit=replies.LISTED)
+    states = [await pool.book.load(row.id) for row in rows]
+    total = await pool.log.session_count(statuses=wanted, identified=True)
+    text = replies.resumable(states, pool.clock.now(), total=total)
+    return c.Reply(text=text, data={"sessions": [s.id for s in states], "total": total})
 
 
 async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:

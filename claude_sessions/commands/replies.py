@@ -12,7 +12,17 @@ from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action
 from claude_sessions.commands.decisions import approvals, decided, rules, verdict_line
 from claude_sessions.commands.figures import ago, clock, count, duration, money, ordinal
-from claude_sessions.commands.listing import ICONS, doing, folder, icon, listing, resumable, spent
+from claude_sessions.commands.listing import (
+    ICONS,
+    LISTED,
+    by_rank,
+    doing,
+    folder,
+    icon,
+    listing,
+    resumable,
+    spent,
+)
 from claude_sessions.commands.stats import Metrics, metrics_data, stats, tally
 from claude_sessions.commands.usage import COMMANDS, Usage
 from claude_sessions.model import PermissionMode, Status
@@ -20,9 +30,11 @@ from claude_sessions.state import SessionState
 
 __all__ = [
     "ICONS",
+    "LISTED",
     "Metrics",
     "ago",
     "approvals",
+    "by_rank",
     "clock",
     "cost",
     "decided",

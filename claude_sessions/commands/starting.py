@@ -7,7 +7,7 @@ from claude_sessions import events as e
 from claude_sessions.approvals.rules import parse_rule
 from claude_sessions.commands import replies
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
-from claude_sessions.errors import Conflict
+from claude_sessions.errors import BadRequest, Conflict
 from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
@@ -16,7 +16,7 @@ from claude_sessions.state import SessionState
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
     directory = pool.workdirs.resolve(command.directory)
     mode = mode_for(pool, command.mode, caller)
-    rules = _checked(pool, command.allowed_tools, caller)
+    rules = _checked(command.allowed_tools, caller)
     spec = SessionSpec(
         directory=directory,
         model=command.model or pool.defaults.model,
@@ -37,13 +37,11 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
         foreground=caller.channel if command.foreground else None,
     )
     await _allow(pool, rules, state, caller)
-    taken = command.name is not None and state.name != command.name
-    warnings = [f"The name {command.name} is taken; this one is {state.name}."] if taken else []
-    text, actions = replies.launched(state, warnings=tuple(warnings))
+    text, actions = replies.launched(state, warnings=_taken(command.name, state))
     return about(text, state, actions)
 
 
-def _checked(pool: Pool, patterns: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
+def _checked(patterns: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
     if patterns:
         caller.must_be(Role.APPROVER, "allow tools in advance")
     for pattern in patterns:  # refuse a bad one before anything exists
@@ -71,12 +69,17 @@ async def _allow(
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     no_agent_into_looser(pool, state, caller)
-    mode = mode_for(pool, command.mode, caller) if command.mode else None
+    directory = pool.workdirs.resolve(command.directory or state.spec.directory)
     if command.fork:
-        return await _fork(pool, state, command, mode, caller)
+        return await _fork(pool, state, command, directory, caller)
+    if command.name is not None:
+        raise BadRequest(f"--name goes with --fork. To rename it: /rename {state.name} NAME")
     was = state.status
-    directory = pool.workdirs.resolve(command.directory) if command.directory else None
-    changes = _changes(state, command, mode, directory)
+    mode = mode_for(pool, command.mode, caller) if command.mode else None
+    moved = directory != state.spec.directory
+    if moved and mode is None:
+        mode_for(pool, state.spec.mode, caller)  # a looser mode was given for the other place
+    changes = _changes(state, command, mode, directory if moved else None)
     heard = await pool.manager.resume(state, command.prompt, caller=str(caller), changes=changes)
     return about(replies.resumed(heard.state, was, command.prompt), heard.state)
 
@@ -106,24 +109,19 @@ def _changes(
 
 
 async def _fork(
-    pool: Pool,
-    source: SessionState,
-    command: c.Resume,
-    mode: PermissionMode | None,
-    caller: Caller,
+    pool: Pool, source: SessionState, command: c.Resume, directory: str, caller: Caller
 ) -> c.Reply:
-    directory = source.spec.directory
-    if command.directory:
-        directory = pool.workdirs.resolve(command.directory)
+    """The branch has what its source has, as far as whoever branches may give it."""
     if source.claude_id is None:
         raise Conflict(f"{source.name} has no conversation yet to branch from.")
+    rules = _checked(source.spec.allowed_tools, caller)
     spec = SessionSpec(
         directory=directory,
         model=command.model or source.spec.model,
-        mode=mode or source.spec.mode,
+        mode=mode_for(pool, command.mode or source.spec.mode, caller),
         budget_usd=command.budget_usd or source.spec.budget_usd,
         system_prompt=source.spec.system_prompt,
-        allowed_tools=source.spec.allowed_tools,
+        allowed_tools=rules,
         trusted=pool.trust.covers(directory),
     )
     state = await pool.manager.launch(
@@ -134,9 +132,16 @@ async def _fork(
         caller=str(caller),
         fork_of=source,
     )
-    await _allow(pool, source.spec.allowed_tools, state, caller)
-    text, actions = replies.launched(state, warnings=(f"Branched from {source.name}.",))
+    await _allow(pool, rules, state, caller)
+    warnings = (f"Branched from {source.name}.", *_taken(command.name, state))
+    text, actions = replies.launched(state, warnings=warnings)
     return about(text, state, actions)
+
+
+def _taken(wanted: str | None, state: SessionState) -> tuple[str, ...]:
+    if wanted is None or state.name == wanted:
+        return ()
+    return (f"The name {wanted} is taken; this one is {state.name}.",)
 
 
 async def kill(pool: Pool, command: c.Kill, caller: Caller) -> c.Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from claude_sessions import commands as c
 from claude_sessions.commands import replies
 from claude_sessions.commands.deciding import answer
-from claude_sessions.commands.pool import Pool, about, no_agent_into_looser
+from claude_sessions.commands.pool import Pool, about, no_agent_into_looser, still_allowed
 from claude_sessions.errors import BadRequest, Conflict
 from claude_sessions.model import AskKind
 from claude_sessions.people import Caller
@@ -15,6 +15,7 @@ from claude_sessions.state import SessionState
 async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     no_agent_into_looser(pool, state, caller)
+    still_allowed(pool, state)
     busy_since = state.turn_started_at
     heard = await pool.manager.say(
         state,

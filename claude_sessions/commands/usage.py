@@ -102,9 +102,9 @@ COMMANDS: dict[str, Usage] = {
     ),
     "rules": Usage(
         line="/rules | /rules add allow|deny PATTERN [--scope session|project|user]"
-        " [--session NAME] [--dir DIR] | /rules revoke ID",
+        " [--session NAME] [--dir DIR] [--for 30m|2h|7d] | /rules revoke ID",
         help="what is allowed or denied without asking",
-        example="/rules add allow Bash(npm run *) --scope project --dir web",
+        example="/rules add allow Bash(npm run *) --dir web --for 2h",
     ),
     "mode": Usage(
         line="/mode NAME default|acceptEdits|plan|bypassPermissions|dontAsk|auto",

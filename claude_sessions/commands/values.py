@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import orjson
@@ -13,6 +14,8 @@ from claude_sessions.model import PermissionMode, Scope
 
 BUDGET = re.compile(r"\$?([0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9})\$?")
 LINES = re.compile(r"0*([1-9][0-9]{0,5})")
+LIFETIME = re.compile(r"0*([1-9][0-9]{0,3})([mhd])", re.IGNORECASE | re.ASCII)
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -58,6 +61,16 @@ def lines(line: Line, default: int) -> int:
     if match is None:
         raise line.error(f"--lines takes a whole number from 1, not {shown(word)}.")
     return int(match[1])
+
+
+def lifetime(line: Line) -> timedelta | None:
+    word = line.value("for")
+    if word is None:
+        return None
+    match = LIFETIME.fullmatch(word)
+    if match is None:
+        raise line.error(f"--for takes a time such as 30m, 2h or 7d, not {shown(word)}.")
+    return timedelta(**{UNITS[match[2].lower()]: int(match[1])})
 
 
 def rules(line: Line) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from claude_sessions.cards import SEEN
 from claude_sessions.channel import (
     Action,
     Card,
@@ -172,7 +173,11 @@ class ConsoleChannel:
         before = self._decided.get(key, "")
         self._decided[key] = card.decided
         if before and card.decided.startswith(before):
-            new = card.decided.removeprefix(before).strip(" ·")
+            new = card.decided.removeprefix(before)
+            if new == SEEN:  # what Claude says next shows it; a line of its own would be noise
+                self._check()
+                return
+            new = new.strip(" ·")
             lines = self._dim(f"{notification.name}: {new}") if new else []
             await self._print(lines)
             self._speaker = None

@@ -62,10 +62,6 @@ class TurnBegan(EngineEvent):
     """Claude took up work. It says so at the start of every turn, its own included."""
 
     claude_id: str
-    model: str | None = None
-    mode: PermissionMode | None = None
-    slash_commands: tuple[str, ...] = ()
-    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -33,8 +33,8 @@ CONTROL_SECONDS = 8.0
 CLOSE_SECONDS = 2.0
 SEND_SECONDS = 30.0
 START_SECONDS = 60.0
+SLOT_SECONDS = 5.0
 MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what we expect of the stream
-EVENTS_HELD = 50_000  # what a turn may produce while nobody can take it (the disk is full)
 LOGIN_REMEDY = (
     "Claude is not logged in. Run `claude` once in a terminal and log in, then try again."
 )
@@ -71,8 +71,15 @@ class ClaudeEngine:
     ) -> ClaudeConversation:
         options = self._options(spec, claude_id, resume, fork, budget_usd)
         conversation = ClaudeConversation(options, env=self._env, ask=ask)
-        async with self._starts:
+        await self._starts.acquire()
+        # One that hangs must not keep the others from starting.
+        slot = asyncio.get_running_loop().call_later(SLOT_SECONDS, self._starts.release)
+        try:
             await conversation.connect()
+        finally:
+            if not slot.cancelled() and slot.when() > asyncio.get_running_loop().time():
+                slot.cancel()
+                self._starts.release()
         return conversation
 
     def _options(
@@ -106,6 +113,13 @@ class ClaudeEngine:
         )
 
 
+def _names(commands: object) -> Iterator[str]:
+    for command in commands if isinstance(commands, list) else ():
+        if isinstance(command, dict) and isinstance(command.get("name"), str):
+            yield command["name"]
+            yield from (str(alias) for alias in command.get("aliases") or ())
+
+
 def too_old(version: str | None) -> bool:
     """A version that cannot be read is given the benefit of the doubt."""
     numbers = re.findall(r"\d+", version or "")[:3]
@@ -133,8 +147,10 @@ class ClaudeConversation:
             options,
             env=env,
             on_frame=self._on_frame,
-            on_answer=lambda tool_use: self._put(g.AnswerGiven(tool_use_id=tool_use)),
-            on_withdrawn=lambda tool_use: self._put(g.AskWithdrawn(tool_use_id=tool_use)),
+            on_answer=lambda tool_use: self._events.put_nowait(g.AnswerGiven(tool_use_id=tool_use)),
+            on_withdrawn=lambda tool_use: self._events.put_nowait(
+                g.AskWithdrawn(tool_use_id=tool_use)
+            ),
             on_end=lambda: self._events.put_nowait(None),
         )
         options.can_use_tool = self._can_use_tool
@@ -157,7 +173,7 @@ class ClaudeConversation:
             raise self._start_failure(error) from error
         info = await self._client.get_server_info() or {}
         self.version = info.get("claude_code_version")
-        self.commands = tuple(command["name"] for command in info.get("commands") or ())
+        self.commands = tuple(_names(info.get("commands")))
         if too_old(self.version):
             await self.close()
             wanted = ".".join(map(str, MINIMUM_CLI))
@@ -193,16 +209,7 @@ class ClaudeConversation:
         for event in self._translator.feed(frame):
             if isinstance(event, g.TurnBegan):
                 self._working = True
-            self._put(event)
-
-    def _put(self, event: g.EngineEvent) -> None:
-        if self._events.qsize() > EVENTS_HELD:
-            if isinstance(event, g.TextDelta | g.Heartbeat | g.ToolProgressed):
-                return
-            if self._closing is None:
-                log.error("engine.overrun", pid=self.pid, held=self._events.qsize())
-                self.abandon()
-        self._events.put_nowait(event)
+            self._events.put_nowait(event)
 
     async def _can_use_tool(
         self, tool_name: str, given: dict[str, Any], context: ToolPermissionContext

@@ -24,6 +24,7 @@ class Translator:
     def __init__(self) -> None:
         self._message = ""
         self._open: dict[int, tuple[str, int]] = {}  # index → (kind, characters so far)
+        self._model = ""
         self._context_tokens = 0
         self._local_output: list[str] = []
 
@@ -67,6 +68,7 @@ class Translator:
             case "message_start":
                 self._message = str(event["message"]["id"])
                 self._open = {}
+                self._model = str(event["message"].get("model"))
                 usage = event["message"].get("usage") or {}
                 self._context_tokens = sum(int(usage.get(part) or 0) for part in CONTEXT_PARTS)
             case "content_block_start":
@@ -147,7 +149,6 @@ class Translator:
 
     def _result(self, frame: Frame) -> g.TurnOver:
         models = frame.get("modelUsage") or {}
-        [int(one.get("contextWindow") or 0) for one in models.values()]
         since = frame.get("model_usage_since_last_result") or {}
         reason = frame.get("terminal_reason")
         local = reason is None and not frame.get("num_turns")
@@ -162,12 +163,18 @@ class Translator:
             usage=frame.get("usage") or {},
             model_usage=models,
             context_tokens=self._context_tokens,
-            context_window=max(
-                (int(m.get("contextWindow") or 0) for m in models.values()), default=0
-            ),
+            context_window=_window(models, self._model),
             injected=(frame.get("origin") or {}).get("kind") == "task-notification",
             local=local,
         )
+
+
+def _window(models: Frame, model: str) -> int:
+    """Of the model that answered last in the main thread; a subagent may have used another."""
+    for name, usage in models.items():
+        if model in (name, usage.get("canonicalModel")) or name.startswith(model):
+            return int(usage.get("contextWindow") or 0)
+    return max((int(one.get("contextWindow") or 0) for one in models.values()), default=0)
 
 
 def _error_text(frame: Frame) -> str | None:
@@ -215,10 +222,6 @@ def _system(frame: Frame) -> list[g.EngineEvent]:
 def _init(frame: Frame) -> Iterator[g.EngineEvent]:
     yield g.TurnBegan(
         claude_id=frame["session_id"],
-        model=frame.get("model"),
-        mode=_mode(frame.get("permissionMode")),
-        slash_commands=tuple(str(name) for name in frame.get("slash_commands") or ()),
-        version=frame.get("claude_code_version"),
     )
 
 

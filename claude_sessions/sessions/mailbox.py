@@ -7,7 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import structlog
+
 from claude_sessions.errors import Conflict
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 Act = Callable[[], Awaitable[Any]]
@@ -23,15 +27,19 @@ class Order:
 
     act: Act
     done: asyncio.Future[Any]
+    own: bool = False  # the session's own: nobody waits
 
     async def carry_out(self) -> None:
         """Its failure is the concern of whoever gave the order."""
         try:
             result = await self.act()
         except Exception as error:
-            if self.done.done():
+            if self.own:
                 raise
-            self.done.set_exception(error)
+            if self.done.done():
+                log.info("order.failed", problem=str(error))  # whoever gave it has gone
+            else:
+                self.done.set_exception(error)
         else:
             if not self.done.done():
                 self.done.set_result(result)
@@ -56,11 +64,12 @@ class Mailbox(Generic[T]):
         """An order that nobody waits for: what an alarm does."""
 
         def post() -> None:
-            done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            done.cancel()  # so that a failure is the session's own
-            self.post(Order(act, done))
+            self.post(Order(act, asyncio.get_running_loop().create_future(), own=True))
 
         return post
+
+    def __len__(self) -> int:
+        return self._items.qsize()
 
     async def take(self) -> T | Order:
         return await self._items.get()

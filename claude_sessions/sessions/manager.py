@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -28,10 +28,11 @@ from claude_sessions.model import (
     name_from,
     new_id,
 )
+from claude_sessions.sessions.abandoned import name_the_abandoned
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.mailbox import Gone
 from claude_sessions.sessions.process import Opening
-from claude_sessions.sessions.session import Rhythm, Session
+from claude_sessions.sessions.session import Rhythm, Session, may_rest
 from claude_sessions.sessions.stream import not_offered, slash_of
 from claude_sessions.state import SessionState, draft
 
@@ -80,17 +81,20 @@ class SessionManager:
         self._live: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group = asyncio.TaskGroup()
+        self._beginning: set[asyncio.Task[Any]] = set()
         self._admission = asyncio.Lock()
         self._stopping = False
 
     async def __aenter__(self) -> SessionManager:
         await self._group.__aenter__()
-        await self._name_the_abandoned()
+        await name_the_abandoned(self._log, self._book)
         return self
 
     async def __aexit__(self, *failure: Any) -> None:
         """Turns are interrupted, sessions fall asleep; whoever does not within the time is cut."""
         self._stopping = True
+        if self._beginning:
+            await asyncio.wait(self._beginning)
         rests = [
             self._group.create_task(self._rest(session, Reason.SHUTDOWN), name=f"rest:{session.id}")
             for session in self._live.values()
@@ -104,28 +108,11 @@ class SessionManager:
         await self._group.__aexit__(None, None, None)
 
     async def _rest(self, session: Session, reason: Reason) -> None:
+        slept = True
         with contextlib.suppress(Gone):
-            await session.sleep(reason)
-        await self._gone(session.id)
-
-    async def _name_the_abandoned(self) -> None:
-        """What the log says was running, and is not: its daemon died."""
-        for row in await self._log.session_rows(statuses=(Status.STARTING, Status.RUNNING)):
-            state = await self._book.load(row.id)
-            facts: list[e.Payload] = []
-            if state.turn is not None:
-                facts.append(e.TurnInterrupted(reason=Reason.ABANDONED))
-            facts.append(
-                e.SessionEnded(
-                    status=Status.FAILED,
-                    reason=Reason.ABANDONED,
-                    message="claude-sessions stopped without warning while it ran.",
-                    cost_usd=state.run_cost_usd,
-                    cost_unknown=state.turn is not None,
-                )
-            )
-            await self._log.append(*(draft(state, fact) for fact in facts))
-            log.warning("session.abandoned", session=state.id, name=state.name)
+            slept = await session.sleep(reason)
+        if slept:
+            await self._gone(session.id)
 
     # --- looking
 
@@ -160,44 +147,39 @@ class SessionManager:
                 f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
                 "(48 at most, a letter or digit first)."
             )
+        facts: list[e.Payload] = [_born(spec, prompt, origin)]
+        if fork_of is not None:
+            facts.append(e.SessionForked(from_session_id=fork_of.id, from_seq=fork_of.last_seq))
+        facts.append(_message(prompt, attachments))
+        if foreground is not None:
+            facts.append(e.Foregrounded(channel=foreground))
+        source = fork_of.claude_id if fork_of is not None else None
+        opening = Opening(resume=source, fork=source is not None)
+        return await self._surely(self._launch(name or name_from(prompt), facts, opening, caller))
+
+    async def _launch(
+        self, name: str, facts: list[e.Payload], opening: Opening, caller: str | None
+    ) -> SessionState:
         async with self._admission:
             await self._make_room()
-            session_id, run = new_id(), new_id()
-            born = e.SessionCreated(
-                project_id=project_id(spec.directory),
-                name=await self._free_name(name or name_from(prompt)),
-                directory=spec.directory,
-                model=spec.model,
-                permission_mode=spec.mode,
-                budget_usd=spec.budget_usd,
-                system_prompt=spec.system_prompt,
-                allowed_tools=spec.allowed_tools,
-                once=spec.once,
-                trusted=spec.trusted,
-                prompt=prompt,
-                origin=origin,
-            )
-            facts: list[e.Payload] = [born]
-            if fork_of is not None:
-                facts.append(e.SessionForked(from_session_id=fork_of.id, from_seq=fork_of.last_seq))
-            facts.append(_message(prompt, attachments))
-            if foreground is not None:
-                facts.append(e.Foregrounded(channel=foreground))
+            born = facts[0]
+            assert isinstance(born, e.SessionCreated)
+            named = replace(born, name=await self._free_name(name))
+            common = {"session": new_id(), "run": new_id(), "caller": caller}
+            project = born.project_id
             await self._log.append(
-                *(
-                    e.Draft(
-                        payload=fact,
-                        session=session_id,
-                        project=born.project_id,
-                        run=run,
-                        caller=caller,
-                    )
-                    for fact in facts
-                )
+                *(e.Draft(payload=f, project=project, **common) for f in (named, *facts[1:]))
             )
-            source = fork_of.claude_id if fork_of is not None else None
-            self._start(session_id, Opening(resume=source, fork=source is not None))
-        return self._state(session_id)
+            session_id = str(common["session"])
+            self._start(session_id, opening)
+            return self._state(session_id)
+
+    async def _surely(self, begin: Coroutine[Any, Any, T]) -> T:
+        """What is logged is also started, even if whoever asked for it has gone meanwhile."""
+        task = asyncio.create_task(begin, name="pool.begin")
+        self._beginning.add(task)
+        task.add_done_callback(self._beginning.discard)
+        return await asyncio.shield(task)
 
     async def resume(
         self,
@@ -213,17 +195,23 @@ class SessionManager:
         """
         message = _message(prompt, ())
         facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
-        async with self._admission:
-            ended = self._state(state.id).status.ended
-            if ended:
-                await self._gone(state.id)
-                await self._make_room()
-                again = replace(self._state(state.id), run=new_id())
-                await self._log.append(*(draft(again, fact, caller=caller) for fact in facts))
-                self._start(state.id, Opening(resume=state.claude_id))
-        if not ended:
+        if not await self._surely(self._resume(state, facts, caller)):
             return await self.say(state, prompt, caller=caller)
         return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))
+
+    async def _resume(
+        self, state: SessionState, facts: list[e.Payload], caller: str | None
+    ) -> bool:
+        """False: it has not ended, or no longer."""
+        async with self._admission:
+            if not self._state(state.id).status.ended:
+                return False
+            await self._gone(state.id)
+            await self._make_room()
+            again = replace(self._state(state.id), run=new_id())
+            await self._log.append(*(draft(again, fact, caller=caller) for fact in facts))
+            self._start(state.id, Opening(resume=state.claude_id))
+            return True
 
     async def _make_room(self) -> None:
         """At the cap the least recently used idle session gives its process back."""
@@ -233,7 +221,7 @@ class SessionManager:
             counted = [s for s in self.live() if s.activity is not Activity.WAITING]
             if len(counted) < self._max_sessions:
                 return
-            idle = [s for s in counted if _may_rest(s)]
+            idle = [s for s in counted if may_rest(s)]
             if not idle:
                 names = ", ".join(s.name for s in counted)
                 raise Conflict(
@@ -269,11 +257,19 @@ class SessionManager:
     async def _keep(self, session: Session) -> None:
         try:
             await session.run()
-        except Exception:
+        except Exception as error:
             log.exception("session.lost", session=session.id)
+            await self._end_lost(session.state, f"Internal error: {error!r}")
         finally:
             self._live.pop(session.id, None)
             self._tasks.pop(session.id, None)
+
+    async def _end_lost(self, state: SessionState, message: str) -> None:
+        if state.status.has_process:
+            ending = e.SessionEnded(
+                status=Status.FAILED, reason=Reason.CRASH, message=message, cost_unknown=True
+            )
+            await self._log.append(draft(state, ending))
 
     # --- speaking to one
 
@@ -293,7 +289,7 @@ class SessionManager:
         while True:
             state = self._state(state.id)
             if (session := self._live.get(state.id)) is None:
-                if await self._wake(state.id, message, caller):
+                if await self._surely(self._wake(state.id, message, caller)):
                     break
                 continue
             try:
@@ -370,7 +366,11 @@ class SessionManager:
     async def withdraw(
         self, state: SessionState, message_id: str, *, caller: str | None = None
     ) -> None:
-        await self._with_live(state, lambda s: s.withdraw(message_id, caller))
+        if state.id in self._live:
+            await self._with_live(state, lambda s: s.withdraw(message_id, caller))
+        else:
+            gone = e.MessageWithdrawn(message_id=message_id)
+            await self._log.append(draft(state, gone, caller=caller))
 
     async def set_mode(
         self, state: SessionState, mode: PermissionMode, *, caller: str | None = None
@@ -414,9 +414,21 @@ class SessionManager:
         return state
 
 
-def _may_rest(state: SessionState) -> bool:
-    idle = state.status is Status.RUNNING and state.activity is Activity.IDLE
-    return idle and not state.queue and not state.tasks
+def _born(spec: SessionSpec, prompt: str, origin: str | None) -> e.SessionCreated:
+    return e.SessionCreated(
+        project_id=project_id(spec.directory),
+        name="",  # found when its turn to begin comes
+        directory=spec.directory,
+        model=spec.model,
+        permission_mode=spec.mode,
+        budget_usd=spec.budget_usd,
+        system_prompt=spec.system_prompt,
+        allowed_tools=spec.allowed_tools,
+        once=spec.once,
+        trusted=spec.trusted,
+        prompt=prompt,
+        origin=origin,
+    )
 
 
 def _message(

@@ -7,9 +7,13 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import structlog
+
 from claude_sessions import engines as g
 from claude_sessions.errors import Conflict, EngineError
 from claude_sessions.model import SessionSpec
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +35,20 @@ class Died:
     while_starting: bool = False
 
 
+EVENTS_HELD = 50_000
+
 Item = Opened | Died | g.EngineEvent
 
 
 class ClaudeProcess:
     """`run` is the one task that opens and reads it; what happens is posted, in order."""
 
-    def __init__(self, engine: g.Engine, post: Callable[[Item], None]) -> None:
+    def __init__(
+        self, engine: g.Engine, post: Callable[[Item], None], backlog: Callable[[], int]
+    ) -> None:
         self._engine = engine
         self._post = post
+        self._backlog = backlog
         self._task: asyncio.Task[None] | None = None
         self.conversation: g.Conversation | None = None
 
@@ -56,15 +65,24 @@ class ClaudeProcess:
                 fork=opening.fork,
                 budget_usd=budget_usd,
             )
-        except EngineError as error:
-            self._post(Died(error=error, while_starting=True))
+        except Exception as error:  # noqa: BLE001 - becomes the end of the run
+            self._post(Died(error=_as_engine_error(error), while_starting=True))
             return
         self._post(Opened(conversation=self.conversation))
         try:
             async for event in self.conversation:
-                self._post(event)
-        except EngineError as error:
-            self._post(Died(error=error))
+                self._pass_on(event)
+        except Exception as error:  # noqa: BLE001 - becomes the end of the run
+            self._post(Died(error=_as_engine_error(error)))
+
+    def _pass_on(self, event: g.EngineEvent) -> None:
+        """While nothing can be stored, what a turn produces is kept here, up to a bound."""
+        if self._backlog() > EVENTS_HELD:
+            if isinstance(event, g.TextDelta | g.Heartbeat | g.ToolProgressed):
+                return
+            log.error("session.overrun", pid=self.live.pid, held=self._backlog())
+            self.abandon()
+        self._post(event)
 
     @property
     def live(self) -> g.Conversation:
@@ -85,3 +103,11 @@ class ClaudeProcess:
         else:
             await self.conversation.close()
         await asyncio.wait([self._task])  # it reads what was still on the way
+
+
+def _as_engine_error(error: Exception) -> EngineError:
+    """Whatever happens to the engine ends the run in the one way there is."""
+    if isinstance(error, EngineError):
+        return error
+    log.error("engine.failed", exc_info=error)
+    return EngineError(f"Claude's process could not be followed: {error!r}")

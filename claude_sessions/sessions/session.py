@@ -18,9 +18,9 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
-from claude_sessions.errors import Conflict
+from claude_sessions.errors import Conflict, EngineError
 from claude_sessions.eventlog import EventLog
-from claude_sessions.model import PermissionMode, Reason, Status, new_id
+from claude_sessions.model import Activity, PermissionMode, Reason, Status, new_id
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.facts import signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
@@ -66,7 +66,7 @@ class Session:
         self._trusted = trusted
         self._stream = MessageStream(log)
         self._mailbox: Mailbox[Item] = Mailbox()
-        self._process = ClaudeProcess(engine, self._mailbox.post)
+        self._process = ClaudeProcess(engine, self._mailbox.post, self._mailbox.__len__)
         self._turn = Turn()
         self._login_told = False
         self._over = False
@@ -98,8 +98,9 @@ class Session:
     async def kill(self, reason: Reason = Reason.USER, caller: str | None = None) -> None:
         await self._mailbox.order(lambda: self._end(Status.KILLED, reason, caller=caller))
 
-    async def sleep(self, reason: Reason) -> None:
-        await self._mailbox.order(lambda: self._sleep(reason))
+    async def sleep(self, reason: Reason) -> bool:
+        """False: meanwhile it has something to do (only asked when its room is wanted)."""
+        return bool(await self._mailbox.order(lambda: self._sleep(reason)))
 
     async def set_mode(self, mode: PermissionMode, caller: str | None) -> None:
         await self._mailbox.order(lambda: self._set_mode(mode, caller))
@@ -144,6 +145,8 @@ class Session:
             except asyncio.CancelledError:
                 await asyncio.shield(self._process.close())
                 raise
+            except EngineError as error:
+                await self._end(Status.FAILED, Reason.CRASH, str(error))
             except Exception as error:  # its own failure, and nobody else's
                 log.exception("session.failed", session=self.id)
                 await self._end(Status.FAILED, Reason.CRASH, f"Internal error: {error!r}")
@@ -187,10 +190,17 @@ class Session:
         await self._record(message, caller=caller, hold=False)
         if interrupt:
             # In the same breath: a moment later it could be this message's own turn.
-            await self._interrupt(Reason.USER)
+            await self._interrupt_for(message)
         elif message.steer and self.state.turn:
             await self._stream.steer(self.state, message, self._process.live)
         await self._advance()
+
+    async def _interrupt_for(self, message: e.UserMessage) -> None:
+        try:
+            await self._interrupt(Reason.USER)
+        except EngineError as error:
+            told = f"{error} “{message.text[:80]}” is queued."
+            await self._record(e.Noticed(code="not_interrupted", message=told))
 
     async def _withdraw(self, message_id: str, caller: str | None) -> None:
         if all(m.id != message_id for m in self.state.queued):
@@ -207,6 +217,8 @@ class Session:
             self._turn = Turn(slash=turn.slash)
             self._idle.clear()
             self._safety_net.set()
+        elif self.state.spec.once and not self.state.turns and not self.state.queue:
+            await self._end(Status.FAILED, Reason.ERROR, "There was nothing it could be asked.")
 
     async def _interrupt(self, reason: Reason) -> bool:
         if self.state.turn is None:
@@ -359,11 +371,12 @@ class Session:
         )
         log.info("session.ended", session=self.id, name=state.name, status=status, reason=reason)
 
-    async def _sleep(self, reason: Reason) -> None:
-        if self._over:
-            return
+    async def _sleep(self, reason: Reason) -> bool:
+        if self._over or (reason is Reason.POOL and not may_rest(self.state)):
+            return False
         await self._release(reason)
         await self._record(e.SessionAsleep(reason=reason))
+        return True
 
     async def _release(self, reason: Reason) -> None:
         """Give the process back; what it still said on the way out is kept."""
@@ -398,7 +411,7 @@ class Session:
 
     async def _idle_rang(self) -> None:
         state = self.state
-        if state.turn or state.pending or state.tasks or state.queue:
+        if not may_rest(state):
             self._idle.set()
         elif self._rhythm.idle_kills:
             await self._end(Status.KILLED, Reason.IDLE, "Nobody spoke to it for a while.")
@@ -430,6 +443,12 @@ class Session:
         state = self.state
         drafts = [draft(state, payload, turn=turn, caller=caller) for payload in payloads]
         await self._log.append(*drafts, hold=hold)
+
+
+def may_rest(state: SessionState) -> bool:
+    """Nothing is under way and nothing is waiting."""
+    idle = state.status is Status.RUNNING and state.activity is Activity.IDLE
+    return idle and not state.queue and not state.tasks
 
 
 def _unsure(message: QueuedMessage) -> e.Noticed:

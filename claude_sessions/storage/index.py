@@ -7,7 +7,7 @@ the statements that it means.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,6 +52,15 @@ def read_row(row: tuple[Any, ...]) -> SessionRow:
         updated_at=from_micros(updated_at),
         last_seq=last_seq,
     )
+
+
+def which(statuses: Collection[Status] | None, *, identified: bool) -> Statement:
+    """The condition, and its values, for sessions that stand so and have a conversation."""
+    conditions = ["claude_ids <> '[]'"] if identified else []
+    if statuses is not None:
+        conditions.append(f"status IN ({', '.join('?' * len(statuses))})")
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    return where, tuple(statuses or ())
 
 
 def rebuild(db: sqlite3.Connection) -> None:

@@ -12,7 +12,7 @@ from claude_sessions.errors import Conflict
 from claude_sessions.events import Event
 from claude_sessions.model import Status, new_id
 from claude_sessions.storage import rows
-from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row
+from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, which
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
 
@@ -207,14 +207,24 @@ class Store:
         return None
 
     def session_rows(
-        self, *, statuses: Collection[Status] | None = None, limit: int = -1
+        self,
+        *,
+        statuses: Collection[Status] | None = None,
+        identified: bool = False,
+        limit: int = -1,
     ) -> list[SessionRow]:
-        """The one touched last comes first."""
-        marks = ", ".join("?" * len(statuses or ()))
-        where = "" if statuses is None else f"WHERE status IN ({marks})"
+        """The one touched last comes first. `identified`: only those with a conversation."""
+        where, values = which(statuses, identified=identified)
         query = f"SELECT {ROW} FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?"
         with self._reader() as db:
-            return [read_row(row) for row in db.execute(query, (*(statuses or ()), limit))]
+            return [read_row(row) for row in db.execute(query, (*values, limit))]
+
+    def session_count(
+        self, *, statuses: Collection[Status] | None = None, identified: bool = False
+    ) -> int:
+        where, values = which(statuses, identified=identified)
+        with self._reader() as db:
+            return int(db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()[0])
 
     def names(self, prefix: str) -> list[str]:
         """Case-folded names in use that begin like this: to find a free one."""

@@ -23,7 +23,7 @@ from claude_sessions.approvals.rules import (
     parse_rule,
     suggest,
 )
-from claude_sessions.approvals.shell import ANY
+from claude_sessions.approvals.script import ANY
 from claude_sessions.model import Scope, Verdict
 from tests.approvals.samples import HOME, NOW, WEB, allowed, bash, call, denied, rule
 

@@ -135,6 +135,12 @@ def test_a_call_without_a_path_is_not_allowed_by_a_pattern() -> None:
         assert not allowed("Edit(src/**)", call("Edit", **values))
 
 
+def test_a_call_that_names_two_files_is_judged_by_both() -> None:
+    both = call("NotebookEdit", file_path="src/a", notebook_path="/etc/passwd")
+    assert not allowed("Edit(src/**)", both)
+    assert denied("Edit(/etc/**)", both)
+
+
 def test_searching_tools_are_judged_by_where_they_search() -> None:
     assert allowed("Read(src/**)", call("Grep", pattern="x", path="src"))
     assert allowed("Read(src/**)", call("Glob", pattern="**/*.ts", path="src"))

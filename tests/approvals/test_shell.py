@@ -6,7 +6,8 @@ import pytest
 
 from claude_sessions.approvals.commands import started
 from claude_sessions.approvals.risk import assess
-from claude_sessions.approvals.shell import ANY, NAME, PART, read
+from claude_sessions.approvals.script import ANY, NAME, PART
+from claude_sessions.approvals.shell import read
 from tests.approvals.samples import allowed, bash, denied
 
 PLAIN = [

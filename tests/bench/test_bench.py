@@ -91,7 +91,9 @@ def test_a_missed_target_is_said_loudly() -> None:
         met=False,
     )
     assert row(slow) == ("launch", "500 ms", "400 ms (bare)", "1.25 ×, +100 ms", "≤ 1.15 ×", "NO")
-    assert "| NO |" in document([slow], {"Cores": "2"})
+    text = document([slow], {"Cores": "2"})
+    assert "| NO |" in text
+    assert "1 of 1 targets:** launch." in text
 
 
 async def test_the_machine_is_described_without_naming_it() -> None:

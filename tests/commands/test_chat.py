@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 
 import pytest
 from hypothesis import example, given, settings
@@ -135,6 +136,12 @@ LINES: dict[str, Command] = {
     "/rules add allow Read --session web": AddRule(
         verdict=ALLOW, pattern="Read", scope=Scope.SESSION, session="web"
     ),
+    "/rules add allow Read --for 2H": AddRule(
+        verdict=ALLOW, pattern="Read", lifetime=timedelta(hours=2)
+    ),
+    "/rules add deny Read --for=7d": AddRule(
+        verdict=DENY, pattern="Read", lifetime=timedelta(days=7)
+    ),
     "/rules revoke r1": RevokeRule(rule="r1"),
     "/mode web bypass": SetMode(session="web", mode=PermissionMode.BYPASS),
     "/model web opus": SetModel(session="web", model="opus"),
@@ -195,6 +202,10 @@ REFUSED = {
     "/rules add maybe Read": "“maybe” is none of: allow, deny",
     "/rules add allow Read --scope once": "A rule lasts",
     "/rules revoke r1 --dir web": "--dir goes with /rules add",
+    "/rules add allow Read --for 0h": "--for takes a time such as 30m, 2h or 7d, not 0h",
+    "/rules add allow Read --for ever": "--for takes a time",
+    "/rules add allow Read --for ٣h": "--for takes a time",
+    "/rules --for 2h": "--for goes with /rules add",
     "/tasks stop web": "The task's id is missing",
     "/tasks web b1": "“b1” is too much here",
     "/approvals now": "“now” is too much here",

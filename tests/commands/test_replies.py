@@ -360,7 +360,7 @@ def waiting(
     directory = state.spec.directory
     return Waiting(
         id=ref,
-        state=state,
+        look=lambda: state,
         ask=g.Ask(tool_use_id="t", tool_name=tool, input=values),
         kind=kind,
         call=ToolCall(

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from claude_sessions.approvals.preview import preview
+from claude_sessions.cards import GIVEN, SEEN
 from claude_sessions.channel import Action, Card, ChannelClosed, Kind, Notification, Question
 from claude_sessions.commands import Reply
 from claude_sessions.console import ConsoleChannel
@@ -179,6 +180,21 @@ async def test_an_outcome_is_printed_and_then_only_what_is_new(
     assert person.sees.count("Answered by me") == 1
     assert "fix-auth: given to Claude" in person.display.lines
     assert channel.choices.find(1, seen=channel.choices.stamp) is None
+
+
+async def test_a_result_that_was_seen_adds_no_line(person: Person, channel: ConsoleChannel) -> None:
+    asked = question("a")
+    assert asked.card is not None
+    ref = await channel.send(asked)
+    for more in ("", GIVEN, GIVEN + SEEN):
+        card = replace(asked.card, decided=f"✅ Answered by me 14:03: a{more}")
+        await channel.edit(ref, replace(asked, text=f"{card.decided}\nfix-auth: Which?", card=card))
+    await channel.send(tell("The end."))
+    await person.until("The end.")
+    lines = person.display.lines
+    start = lines.index("fix-auth: given to Claude")
+    assert lines[start : start + 3] == ["fix-auth: given to Claude", "", "The end."]
+    assert "result seen" not in person.sees
 
 
 async def test_words_that_do_not_fill_a_line_yet_are_seen_below(person: Person) -> None:

@@ -71,7 +71,11 @@ async def test_what_streams_may_be_edited_until_it_is_final(channel: Channel) ->
 
 async def test_a_card_may_be_decided_twice_over(channel: Channel) -> None:
     ref = await channel.send(note(Kind.CARD, "Asks", card=card()))
-    for outcome in ("Allowed", "Allowed · given to Claude"):
+    for outcome in (
+        "Allowed",
+        "Allowed · given to Claude",
+        "Allowed · given to Claude · result seen",
+    ):
         await channel.edit(ref, note(Kind.CARD, outcome, card=replace(card(), decided=outcome)))
 
 

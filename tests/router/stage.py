@@ -62,6 +62,7 @@ class Stage:
         origin: str | None = HERE,
         front: tuple[str, ...] = (),
         once: bool = False,
+        trusted: bool = True,
         budget_usd: float | None = None,
         caller: str | None = None,
     ) -> None:
@@ -71,7 +72,7 @@ class Stage:
             directory="/home/me/web",
             prompt="Users are logged out",
             origin=origin,
-            trusted=True,
+            trusted=trusted,
             once=once,
             budget_usd=budget_usd,
         )

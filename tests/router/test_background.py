@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from claude_sessions import events as e
 from claude_sessions.channel import Kind, MemoryChannel
+from claude_sessions.commands.replies import UNTRUSTED
 from claude_sessions.model import Reason, Status
 from tests.router.stage import HERE, PHONE, Stage, kinds, only, texts
 
@@ -14,9 +15,29 @@ async def test_a_launch_is_told_with_what_to_do_about_it(stage: Stage) -> None:
     launched = only(here, Kind.LAUNCHED)
     assert launched.text == "🟢 fix-auth · web · $5\nUsers are logged out"
     assert [(a.label, a.line) for a in launched.actions] == [
-        ("Foreground", "/fg fix-auth"),
-        ("Stop", "/kill fix-auth"),
+        ("Foreground", "/fg auth"),
+        ("Stop", "/kill auth"),
     ]
+
+
+async def test_a_new_directory_is_told_and_can_be_trusted(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch(trusted=False)
+    launched = only(here, Kind.LAUNCHED)
+    assert launched.text.splitlines()[-1] == UNTRUSTED
+    assert launched.actions[-1].line == "/trust auth"
+
+
+async def test_a_button_means_its_session_whoever_has_the_name_by_then(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch()
+    await stage.turn()
+    await stage.pass_time(600)
+    await stage.put("auth", e.TurnCompleted())
+    await stage.put("auth", e.SessionEnded(status=Status.COMPLETED, reason=Reason.DONE))
+    lines = [action.line.split() for n in here.sent for action in n.actions]
+    assert {Kind.WAITING, Kind.LONG_RUNNING, Kind.COMPLETED} < set(kinds(here))
+    assert {who for _, who, *_ in lines} == {"auth"}
 
 
 async def test_what_was_answered_at_the_channels_own_door_is_not_told_again(stage: Stage) -> None:
@@ -191,6 +212,53 @@ async def test_only_notices_that_need_a_person_reach_the_background(stage: Stage
     )
     assert texts(here, Kind.NOTICE) == ["fix-auth: Claude is not logged in."]
     assert len(texts(phone, Kind.NOTICE)) == 2
+
+
+async def test_an_expired_login_is_told_once_and_instead_of_the_failure(stage: Stage) -> None:
+    here, phone = stage.channel(), stage.channel(PHONE)
+    await stage.launch(front=(PHONE,))
+    await stage.turn()
+    failed = e.TurnCompleted(reason="api_error", is_error=True, error="401 expired")
+    await stage.put("auth", e.Noticed(code="login", message="Claude is not logged in."), failed)
+    assert kinds(here) == [Kind.LAUNCHED, Kind.NOTICE]
+    assert kinds(phone) == [Kind.NOTICE]
+    await stage.turn(turn="turn2")
+    await stage.put("auth", failed)
+    assert "401 expired" in only(here, Kind.WAITING).text
+
+
+async def test_a_login_that_expired_does_not_hide_another_failure(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch()
+    await stage.turn()
+    await stage.put(
+        "auth",
+        e.Noticed(code="login", message="Claude is not logged in."),
+        e.TurnCompleted(reason="max_turns", is_error=True, error="Too many turns."),
+    )
+    assert "Too many turns." in only(here, Kind.WAITING).text
+
+
+async def test_a_slash_command_that_is_refused_is_told_to_all(stage: Stage) -> None:
+    here, phone = stage.channel(), stage.channel(PHONE)
+    await stage.launch(front=(PHONE,))
+    said = "This session has no /frobnicate. It offers: /compact."
+    await stage.put("auth", e.SlashResult(command="frobnicate", output=said, is_error=True))
+    assert only(here, Kind.NOTICE).text == only(phone, Kind.NOTICE).text == f"fix-auth: {said}"
+    assert not only(here, Kind.NOTICE).foreground
+
+
+async def test_a_slash_command_whose_turn_fails_is_told_once(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch(front=(HERE,))
+    await stage.turn()
+    await stage.put(
+        "auth",
+        e.SlashResult(command="compact", output="Nothing to compact.", is_error=True),
+        e.TurnCompleted(is_error=True, error="Nothing to compact."),
+    )
+    assert kinds(here) == [Kind.LAUNCHED, Kind.WAITING]
+    assert "Nothing to compact." in only(here, Kind.WAITING).text
 
 
 async def test_storage_trouble_concerns_every_channel(stage: Stage) -> None:

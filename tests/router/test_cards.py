@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from claude_sessions import events as e
 from claude_sessions.channel import Kind, MemoryChannel
 from claude_sessions.model import AskKind, PermissionMode, Reason, Risk, Scope, Status
@@ -132,7 +134,11 @@ async def test_everybody_who_was_asked_sees_how_it_was_decided(stage: Stage) -> 
     said = f"✅ Allowed once by owner (Telegram) {when}"
     assert card(here) == card(phone) == f"{said}\nfix-auth: Bash  npm publish"
     await stage.put("auth", e.ApprovalDelivered(approval_id="a1", tool_use_id="t1"))
-    assert card(here) == card(phone) == f"{said} · given to Claude\nfix-auth: Bash  npm publish"
+    said += " · given to Claude"
+    assert card(here) == card(phone) == f"{said}\nfix-auth: Bash  npm publish"
+    await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
+    said += " · result seen"
+    assert card(here) == card(phone) == f"{said}\nfix-auth: Bash  npm publish"
     assert all(not n.actions for n in here.shown.values() if n.kind is Kind.CARD)
     assert other.sent == []
 
@@ -142,7 +148,8 @@ async def test_the_outcome_says_what_how_far_and_why(stage: Stage) -> None:
     await stage.launch()
     for answer, words in [
         (resolved(scope=Scope.SESSION), "Allowed for this session by"),
-        (resolved(scope=Scope.PROJECT), "Allowed always here by"),
+        (resolved(scope=Scope.PROJECT), "Always allowed here by"),
+        (resolved(scope=Scope.PROJECT, decision="deny"), "Always denied here by"),
         (resolved(set_mode=PermissionMode.ACCEPT_EDITS), "mode acceptEdits"),
         (resolved(modified_input={"command": "ls"}), "with changes"),
         (resolved(decision="deny", reason="use staging"), "use staging"),
@@ -150,7 +157,7 @@ async def test_the_outcome_says_what_how_far_and_why(stage: Stage) -> None:
     ]:
         await stage.put("auth", publish(), answer)
         assert words in here.edits[-1][1].text
-        await stage.put("auth", e.ApprovalDelivered(approval_id="a1", tool_use_id="t1"))
+        await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
 
 
 async def test_an_answer_is_repeated_to_all(stage: Stage) -> None:
@@ -209,3 +216,43 @@ async def test_the_end_of_a_session_leaves_no_card_to_edit(stage: Stage) -> None
     edits = len(here.edits)
     await stage.put("auth", e.ApprovalDelivered(approval_id="a1", tool_use_id="t1"))
     assert len(here.edits) == edits
+
+
+async def test_only_the_result_of_what_was_asked_for_is_a_receipt(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch()
+    await stage.turn()
+    await stage.put("auth", publish(), e.ToolCompleted(tool_use_id="t1"))
+    assert here.edits == []
+    await stage.put("auth", resolved(), e.ToolCompleted(tool_use_id="other"))
+    assert "result seen" not in card(here)
+    await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
+    shown = card(here)
+    assert "result seen" in shown
+    await stage.put("auth", e.ApprovalDelivered(approval_id="a1", tool_use_id="t1"))
+    await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
+    assert card(here) == shown
+
+
+@pytest.mark.parametrize("end", [e.TurnCompleted(), e.TurnInterrupted(reason=Reason.USER)])
+async def test_a_card_waits_for_its_result_no_longer_than_its_turn(
+    stage: Stage, end: e.Payload
+) -> None:
+    here = stage.channel()
+    await stage.launch()
+    await stage.turn()
+    await stage.put("auth", publish(), resolved())
+    await stage.put("auth", e.ApprovalDelivered(approval_id="a1", tool_use_id="t1"))
+    await stage.put("auth", end)
+    await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
+    assert card(here).splitlines()[0].endswith("given to Claude")
+
+
+async def test_a_turn_that_ends_beside_takes_no_card_with_it(stage: Stage) -> None:
+    here = stage.channel()
+    await stage.launch()
+    await stage.turn()
+    await stage.put("auth", publish(), resolved())
+    await stage.put("auth", e.TurnCompleted(), turn="beside")
+    await stage.put("auth", e.ToolCompleted(tool_use_id="t1"))
+    assert "result seen" in card(here)
