@@ -11,6 +11,8 @@ from claude_sessions.model import AskKind
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
 
+RECENT = 50
+
 
 async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
@@ -35,7 +37,7 @@ async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
 
 
 async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
-    state = _in_front(pool, caller)
+    state = await _in_front(pool, caller)
     question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
     if question is not None:
         caller.must_be(c.Answer.ROLE, c.Answer.TO)
@@ -45,8 +47,12 @@ async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
     return await respond(pool, said_to, caller)
 
 
-def _in_front(pool: Pool, caller: Caller) -> SessionState:
+async def _in_front(pool: Pool, caller: Caller) -> SessionState:
     channel = caller.channel or ""
+    if not any(channel in s.foreground for s in pool.book.known()):
+        # Since the last start nobody has come forward here: whoever was in front then, still is.
+        for row in await pool.log.session_rows(limit=RECENT):
+            await pool.book.load(row.id)
     here = [s for s in pool.book.known() if channel in s.foreground]
     if not here:
         raise BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")

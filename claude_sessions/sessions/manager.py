@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -29,6 +27,7 @@ from claude_sessions.model import (
     new_id,
 )
 from claude_sessions.sessions.abandoned import name_the_abandoned
+from claude_sessions.sessions.beginnings import born, new_message
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.mailbox import Gone
 from claude_sessions.sessions.process import Opening
@@ -49,10 +48,6 @@ class Heard:
     message_id: str
     queued: int  # its place in the queue, from 1; 0: it is being worked on
     state: SessionState
-
-
-def project_id(directory: str) -> str:
-    return hashlib.sha256(directory.encode()).hexdigest()[:16]
 
 
 class SessionManager:
@@ -147,30 +142,41 @@ class SessionManager:
                 f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
                 "(48 at most, a letter or digit first)."
             )
-        facts: list[e.Payload] = [_born(spec, prompt, origin)]
+        birth = born(spec, prompt, origin)
+        facts: list[e.Payload] = []
         if fork_of is not None:
             facts.append(e.SessionForked(from_session_id=fork_of.id, from_seq=fork_of.last_seq))
-        facts.append(_message(prompt, attachments))
+        facts.append(new_message(prompt, attachments))
         if foreground is not None:
             facts.append(e.Foregrounded(channel=foreground))
         source = fork_of.claude_id if fork_of is not None else None
         opening = Opening(resume=source, fork=source is not None)
-        return await self._surely(self._launch(name or name_from(prompt), facts, opening, caller))
+        wanted = name or name_from(prompt)
+        return await self._surely(self._launch(wanted, birth, facts, opening, caller))
 
     async def _launch(
-        self, name: str, facts: list[e.Payload], opening: Opening, caller: str | None
+        self,
+        wanted: str,
+        birth: e.SessionCreated,
+        facts: list[e.Payload],
+        opening: Opening,
+        caller: str | None,
     ) -> SessionState:
         async with self._admission:
             await self._make_room()
-            born = facts[0]
-            assert isinstance(born, e.SessionCreated)
-            named = replace(born, name=await self._free_name(name))
-            common = {"session": new_id(), "run": new_id(), "caller": caller}
-            project = born.project_id
-            await self._log.append(
-                *(e.Draft(payload=f, project=project, **common) for f in (named, *facts[1:]))
-            )
-            session_id = str(common["session"])
+            session_id, run = new_id(), new_id()
+            named = replace(birth, name=await self._free_name(wanted))
+            drafts = [
+                e.Draft(
+                    payload=fact,
+                    session=session_id,
+                    project=birth.project_id,
+                    run=run,
+                    caller=caller,
+                )
+                for fact in (named, *facts)
+            ]
+            await self._log.append(*drafts)
             self._start(session_id, opening)
             return self._state(session_id)
 
@@ -193,7 +199,7 @@ class SessionManager:
 
         `changes`: what is to be different from now on (model, mode, budget).
         """
-        message = _message(prompt, ())
+        message = new_message(prompt, ())
         facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
         if not await self._surely(self._resume(state, facts, caller)):
             return await self.say(state, prompt, caller=caller)
@@ -285,7 +291,7 @@ class SessionManager:
     ) -> Heard:
         self._check_slash(state, text)
         self._check_room()
-        message = _message(text, attachments, steer=steer, front=interrupt)
+        message = new_message(text, attachments, steer=steer, front=interrupt)
         while True:
             state = self._state(state.id)
             if (session := self._live.get(state.id)) is None:
@@ -412,36 +418,3 @@ class SessionManager:
         state = self._book.state(session_id)
         assert state is not None
         return state
-
-
-def _born(spec: SessionSpec, prompt: str, origin: str | None) -> e.SessionCreated:
-    return e.SessionCreated(
-        project_id=project_id(spec.directory),
-        name="",  # found when its turn to begin comes
-        directory=spec.directory,
-        model=spec.model,
-        permission_mode=spec.mode,
-        budget_usd=spec.budget_usd,
-        system_prompt=spec.system_prompt,
-        allowed_tools=spec.allowed_tools,
-        once=spec.once,
-        trusted=spec.trusted,
-        prompt=prompt,
-        origin=origin,
-    )
-
-
-def _message(
-    text: str,
-    attachments: tuple[Mapping[str, Any], ...],
-    *,
-    steer: bool = False,
-    front: bool = False,
-) -> e.UserMessage:
-    return e.UserMessage(
-        message_id=str(uuid.uuid4()),
-        text=text,
-        attachments=attachments,
-        steer=steer,
-        front=front,
-    )

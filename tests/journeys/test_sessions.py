@@ -495,3 +495,15 @@ async def test_a_program_never_sets_a_loosened_session_to_work(chat: Chat) -> No
     agent.caller = replace(agent.caller, agent=True)
     assert "only an admin" in await agent.type("/say loose rm -rf everything")
     assert "only an admin" in await agent.type("/resume loose")
+
+
+async def test_after_a_restart_plain_text_goes_to_whoever_was_in_front(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path
+) -> None:
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("/new --fg --name a remember the milk")
+        await chat.idle("a")
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("what was it?")
+        await chat.until("a", lambda s: s.blocks == 2)
+        assert "remember the milk" in str(model.about("what was it")[0].messages)
