@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from claude_sessions.engines.claude import MINIMUM_CLI
 from claude_sessions.settings import Settings
 
-MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what engines/ expects of the stream
 PORTS = {"gateway": 42069}
 PATIENCE = 15.0  # seconds for one question to the CLI; it answers in a quarter of one
 

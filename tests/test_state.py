@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_sessions import codec
 from claude_sessions import events as e
 from claude_sessions.clock import ManualClock
 from claude_sessions.eventlog import EventLog
@@ -147,8 +150,6 @@ def _later(payloads: list[e.Payload]) -> bool:
 
 @pytest.mark.parametrize("status", list(Status))
 def test_an_illegal_move_raises(status: Status) -> None:
-    from dataclasses import replace
-
     state = replace(event_fold(None, BORN, 1), status=status)
     for to, payload in MOVING:
         again = to is status is Status.RUNNING  # being told twice that it runs is no move
@@ -192,16 +193,14 @@ def test_an_approval_makes_it_wait() -> None:
     assert state.pending[0].kind is AskKind.TOOL
 
 
-@given(st.sampled_from(sorted(e.PAYLOADS)), st.dictionaries(st.text(max_size=8), st.integers()))
+@given(st.sampled_from(sorted(codec.PAYLOADS)), st.dictionaries(st.text(max_size=8), st.integers()))
 def test_reading_a_payload_never_raises(type_: str, data: dict[str, int]) -> None:
-    assert e.decode(type_, data) is not None
+    assert codec.decode(type_, data) is not None
 
 
 @given(lives())
 def test_payloads_survive_the_way_to_disk_and_back(payloads: list[e.Payload]) -> None:
-    import orjson
-
     for payload in payloads:
         if not isinstance(payload, e.Unknown):
-            raw = orjson.loads(orjson.dumps(e.encode(payload)))
-            assert e.decode(payload.TYPE, raw) == payload
+            raw = orjson.loads(orjson.dumps(codec.encode(payload)))
+            assert codec.decode(payload.TYPE, raw) == payload

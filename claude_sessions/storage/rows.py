@@ -15,7 +15,8 @@ from typing import Any, cast
 
 import orjson
 
-from claude_sessions.events import Draft, Event, Payload, Unknown, decode, encode
+from claude_sessions.codec import decode, encode
+from claude_sessions.events import Draft, Event, Payload, Unknown
 
 INLINE = 64 * 1024  # a payload with more bytes than this lies in blobs
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from claude_sessions import codec
 from claude_sessions import events as e
 from claude_sessions.errors import SessionsError
 from claude_sessions.model import Status
@@ -35,7 +36,7 @@ def old_file(path: Path, payloads: list[e.Payload]) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.executescript(FILE_OF_VERSION_1)
         for place, payload in enumerate(payloads, 1):
-            data = orjson.dumps(e.encode(payload)).decode()
+            data = orjson.dumps(codec.encode(payload)).decode()
             db.execute(
                 "INSERT INTO events VALUES (?, ?, ?, ?, 'p1', 's1', 'r1', NULL, ?, 1, ?, NULL,"
                 " NULL, NULL)",
