@@ -72,8 +72,8 @@ async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
     with stop_signals() as told:
         async with open_daemon(loaded.settings, home, environ=os.environ) as daemon:
             source = str(loaded.source) if loaded.source else "defaults"
-            name = loaded.settings.runner.name
-            log.info("daemon.ready", version=__version__, runner=name, home=str(home), config=source)
+            about = {"version": __version__, "runner": loaded.settings.runner.name}
+            log.info("daemon.ready", **about, home=str(home), configuration=source)
             tell_systemd("READY=1")
             try:
                 doors = {"console": serve_console(daemon)} if chatting else {}
