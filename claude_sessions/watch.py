@@ -11,7 +11,9 @@ from claude_sessions.channel import Action, Kind, Notification
 from claude_sessions.model import Activity, Reason, Status
 from claude_sessions.state import SessionState, fold
 
-NEEDS_A_PERSON = frozenset({"login", "may_be_waiting", "unsure"})  # codes of notices
+NEEDS_A_PERSON = frozenset(
+    {"login", "may_be_waiting", "not_interrupted", "unsure"}
+)  # codes of notices
 SHOWN_AS_CARDS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 WORTH_SAYING = frozenset({Reason.USER, Reason.ERROR})  # why a turn was cut off; else an ending says
 

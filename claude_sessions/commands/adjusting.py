@@ -5,13 +5,19 @@ from __future__ import annotations
 from claude_sessions import commands as c
 from claude_sessions.commands import replies
 from claude_sessions.commands.pool import Pool, about, mode_for
-from claude_sessions.errors import NotFound
+from claude_sessions.errors import Conflict, NotFound
+from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
 
 
 async def set_mode(pool: Pool, command: c.SetMode, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     mode_for(pool, command.mode, caller)
+    if command.mode is PermissionMode.BYPASS and state.status.has_process:
+        raise Conflict(
+            f"A running session cannot be switched to {command.mode}: /kill {state.name}, then "
+            f"/resume --mode {command.mode} {state.name}"
+        )
     await pool.manager.set_mode(state, command.mode, caller=str(caller))
     return about(f"{state.name}: mode {command.mode}.", state)
 
