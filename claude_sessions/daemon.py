@@ -35,7 +35,7 @@ from claude_sessions.people import Caller
 from claude_sessions.router import NotificationRouter
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
-from claude_sessions.sessions.session import Rhythm
+from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
 

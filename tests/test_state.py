@@ -23,7 +23,7 @@ IDS = st.sampled_from(["m1", "m2", "m3"])
 CHANNELS = st.sampled_from(["memory|a", "memory|b"])
 COSTS = st.sampled_from([0.0, 0.25, 1.5])
 
-BORN = e.SessionCreated(project_id="p", name="one", directory="/work", budget_usd=5.0)
+BORN = e.SessionCreated(project_id="p", name="one", directory="/srv", budget_usd=5.0)
 ANYTIME: list[st.SearchStrategy[e.Payload]] = [
     st.builds(e.UserMessage, message_id=IDS, text=st.text(max_size=5), front=st.booleans()),
     st.builds(e.MessageSent, message_id=IDS),

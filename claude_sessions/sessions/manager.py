@@ -31,8 +31,9 @@ from claude_sessions.sessions.beginnings import born, new_message
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.mailbox import Gone
 from claude_sessions.sessions.process import Opening
-from claude_sessions.sessions.session import Rhythm, Session, may_rest
+from claude_sessions.sessions.session import Session, may_rest
 from claude_sessions.sessions.stream import not_offered, slash_of
+from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()

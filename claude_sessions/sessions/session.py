@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 
@@ -26,20 +26,11 @@ from claude_sessions.sessions.facts import signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
 from claude_sessions.sessions.process import ClaudeProcess, Died, Item, Opened, Opening
 from claude_sessions.sessions.stream import MessageStream
-from claude_sessions.sessions.timers import Alarm
+from claude_sessions.sessions.timers import Alarm, Rhythm
 from claude_sessions.sessions.turn import Turn
 from claude_sessions.state import QueuedMessage, SessionState, draft
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rhythm:
-    """The clocks a session lives by."""
-
-    idle_seconds: float | None = 1800.0
-    idle_kills: bool = False
-    safety_net_seconds: float | None = 15.0
 
 
 class Session:

@@ -1,11 +1,21 @@
-"""Alarms: idle, and the safety net."""
+"""The clocks of a session: idle, and the safety net."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from claude_sessions.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """The clocks a session lives by."""
+
+    idle_seconds: float | None = 1800.0
+    idle_kills: bool = False
+    safety_net_seconds: float | None = 15.0
 
 
 class Alarm:

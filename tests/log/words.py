@@ -16,7 +16,7 @@ DEADLINE = 20.0
 
 
 def born(session: str, name: str | None = None) -> e.Draft:
-    payload = e.SessionCreated(project_id="p1", name=name or session, directory=f"/work/{session}")
+    payload = e.SessionCreated(project_id="p1", name=name or session, directory=f"/srv/{session}")
     return e.Draft(session=session, project="p1", run="r1", payload=payload)
 
 
