@@ -48,7 +48,7 @@ def old_file(path: Path, payloads: list[e.Payload]) -> None:
 def test_an_older_file_gets_its_index_from_its_events(tmp_path: Path) -> None:
     path = tmp_path / "log.sqlite"
     story: list[e.Payload] = [
-        e.SessionCreated(project_id="p1", name="first", directory="/work"),
+        e.SessionCreated(project_id="p1", name="first", directory="/srv"),
         e.SessionStarted(claude_session_id="c1"),
         e.UserMessage(message_id="m1", text="hello"),
         e.SessionRenamed(name="Second"),
@@ -77,7 +77,7 @@ def test_a_migrated_file_has_the_shape_of_a_new_one(tmp_path: Path) -> None:
 
 def test_a_migration_that_fails_leaves_the_older_file_whole(tmp_path: Path) -> None:
     path = tmp_path / "log.sqlite"
-    created = e.SessionCreated(project_id="p1", name="first", directory="/work")
+    created = e.SessionCreated(project_id="p1", name="first", directory="/srv")
     old_file(path, [created, created])  # the index cannot hold one session twice
     with pytest.raises(SessionsError, match="could not be opened"):
         Store(path, runner="runner01")
