@@ -303,7 +303,8 @@ class Session:
         turn = new_id() if beside or state.turn is None else state.turn
         partial = self._log.open_text(self.id)
         ending = self._turn.ending(over, partial=partial, took_ms=self._elapsed_ms())
-        await self._record(*ending, turn=turn)
+        cut_off = () if beside else self._cut_off()
+        await self._record(*cut_off, *ending, turn=turn)
         if beside or self._over:
             return
         stop_reason = self._turn.stop_reason
@@ -311,6 +312,14 @@ class Session:
         self._safety_net.clear()
         self._idle.set()
         await self._after_turn(over, stop_reason)
+
+    def _cut_off(self) -> list[e.Payload]:
+        """What was said in blocks that nobody will finish: it is output like any other."""
+        return [
+            e.AssistantMessage(text=delta.text, block=delta.block)
+            for delta in self._log.open_deltas(self.id)
+            if isinstance(delta, e.AssistantDelta)
+        ]
 
     def _elapsed_ms(self) -> int:
         began = self.state.turn_started_at
@@ -382,11 +391,12 @@ class Session:
         await self._record(*map(_unsure, self.state.given))
         if self.state.turn is not None:
             await self._record(
+                *self._cut_off(),
                 e.TurnInterrupted(
                     reason=reason,
                     partial_text=self._log.open_text(self.id) or partial,
                     duration_ms=self._elapsed_ms(),
-                )
+                ),
             )
 
     async def _hear_the_rest(self) -> None:

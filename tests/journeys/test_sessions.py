@@ -22,7 +22,12 @@ from claude_sessions.demo import (
     say,
     usage,
 )
-from claude_sessions.events import ConversationIdentified, MessageConsumed, SessionEnded
+from claude_sessions.events import (
+    ConversationIdentified,
+    MessageConsumed,
+    SessionEnded,
+    TurnInterrupted,
+)
 from claude_sessions.model import Reason, Role, Status
 from tests.journeys.chat import Chat, chatting, settings_for
 
@@ -130,8 +135,8 @@ async def test_an_interrupt_ends_the_turn_and_keeps_what_was_said(
 ) -> None:
     gate = Gate()
     script.on("talk", say("Once upon ", gate, "a time."))
-    await chat.type("/new --name talk talk")
-    await gate.reached()
+    await chat.type("/new --fg --name talk talk")
+    await chat.shows(Kind.STREAM, "Once upon")  # Claude has read it, not only been sent it
     assert "interrupted" in await chat.type("/interrupt talk")
     await chat.idle("talk")
     assert "Once upon" in await chat.type("/output talk")
@@ -278,6 +283,23 @@ async def test_a_spent_budget_ends_the_run_with_one_notification(
     assert (state.status, state.reason) == (Status.FAILED, Reason.BUDGET)
     await chat.shows(Kind.LIMIT)
     assert Kind.FAILED not in chat.kinds()
+
+
+async def test_words_that_a_dead_process_left_unfinished_are_kept(
+    script: Script, chat: Chat
+) -> None:
+    gate = Gate()
+    script.on("talk", say("Once upon ", gate, "a time."))
+    await chat.type("/new --fg --name talk talk")
+    await chat.shows(Kind.STREAM, "Once upon")
+    os.kill(await _pid(chat, "talk"), signal.SIGKILL)
+    state = await chat.ended("talk")
+    assert state.blocks == 1
+    assert "Once upon" in await chat.type("/output talk")
+    events = await chat.daemon.log.events(state.id, limit=1000)
+    (cut,) = [x.payload for x in events if isinstance(x.payload, TurnInterrupted)]
+    assert cut.partial_text.startswith("Once upon")
+    assert cut.cost_usd is None
 
 
 async def test_a_dead_process_fails_its_session_and_no_other(script: Script, chat: Chat) -> None:
