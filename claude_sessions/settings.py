@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -126,6 +127,16 @@ class SessionSettings(Section):
     """sleep gives the process back and wakes at the next message; kill ends the run."""
     safety_net_seconds: Annotated[float | None, Field(ge=0, le=3600), Off] = 15.0
     """Silence in a turn after which people are told, once, that it may be waiting. 0: never."""
+    stall_minutes: Annotated[float | None, Field(ge=0, le=10_080), Off] = 10.0
+    """A turn without any sign of life for so long is reported, once. 0: never."""
+    memory_budget_mb: Annotated[int | None, Field(ge=0, le=10_000_000), Off] = None
+    """What all sessions may hold in memory, with their MCP servers and tools. 0: no limit."""
+    daily_budget_usd: Annotated[float | None, Field(ge=0, le=1_000_000), Off] = None
+    """What all sessions together may spend in a day, in dollars. 0: no limit."""
+    continue_after_limit: bool = False
+    """Whether a session that met a usage limit goes on by itself once the limit has reset."""
+    max_persisted_sessions: Annotated[int, Field(ge=10, le=1_000_000)] = 10_000
+    """How many sessions can be found by name; the log keeps what the oldest of them did."""
     output_blocks: Annotated[int, Field(ge=1, le=10_000)] = 200
     """How many blocks of text each session keeps at hand; older ones are read from the log."""
     setting_sources: tuple[Literal["user", "project", "local"], ...] = ("user", "project", "local")
@@ -166,6 +177,31 @@ class ApprovalSettings(Section):
     """An approval that nobody answers for so long is denied. 0: it waits for ever."""
 
 
+class ProjectSettings(Section):
+    roots: tuple[Place, ...] = ()
+    """Directories whose direct children are projects."""
+    scan_claude_projects: bool = True
+    """Whether directories that Claude has worked in are projects too."""
+    exclude: tuple[Annotated[str, Field(min_length=1)], ...] = ("node_modules", ".git")
+    """Names, or globs such as old-*, that are never projects."""
+
+
+def _zone(value: str | None) -> str | None:
+    if value is not None:
+        try:
+            ZoneInfo(value)
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            raise ValueError("not a time zone; write one like Europe/Berlin") from None
+    return value
+
+
+class ScheduleSettings(Section):
+    missed: Literal["skip", "catch_up"] = "skip"
+    """What becomes of runs that were due while the daemon was down; catch_up: one is made."""
+    timezone: Annotated[str | None, Empty, AfterValidator(_zone)] = None
+    """In which schedules are meant and days are counted, like Europe/Berlin. "": this machine's."""
+
+
 class ConsoleSettings(Section):
     enabled: bool = True
     """Serve the chat in the terminal, when there is one."""
@@ -197,6 +233,10 @@ class Settings(Section):
     """How sessions run."""
     approvals: ApprovalSettings = Field(default_factory=ApprovalSettings)
     """Questions that sessions wait on."""
+    projects: ProjectSettings = Field(default_factory=ProjectSettings)
+    """Where work is found."""
+    schedules: ScheduleSettings = Field(default_factory=ScheduleSettings)
+    """What starts by the clock."""
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     """The chat in the terminal."""
     log: LogSettings = Field(default_factory=LogSettings)

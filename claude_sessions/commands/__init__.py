@@ -48,6 +48,8 @@ class Launch(Command):
     foreground: bool = False
     attachments: tuple[Mapping[str, Any], ...] = ()
     origin: str | None = None  # the channel that hears of it; default: the caller's own
+    queue: bool = False  # when every process is at work, wait in line for one
+    worktree: bool = False  # in a git worktree of its own, on a branch of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,7 @@ class Respond(Command):
     interrupt: bool = False
     steer: bool = False
     attachments: tuple[Mapping[str, Any], ...] = ()
+    queue: bool = False  # when every process is at work, wait in line for one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +149,8 @@ class Resume(Command):
     mode: PermissionMode | None = None
     budget_usd: float | None = None
     directory: str | None = None
+    turn: int | None = None  # with a fork: branch off after this turn
+    queue: bool = False  # when every process is at work, wait in line for one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
