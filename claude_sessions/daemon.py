@@ -122,6 +122,7 @@ async def open_daemon(
                 budget_usd=settings.sessions.default_budget_usd,
             ),
             clock=clock,
+            zone=settings.schedules.zone,
         )
         yield Daemon(
             settings=settings,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import structlog
 
@@ -21,9 +21,11 @@ from claude_sessions.feed import Delta, Feed, OpenBlocks
 from claude_sessions.history import PAGE, History
 from claude_sessions.storage.rows import to_facts
 from claude_sessions.storage.sqlite import Store
-from claude_sessions.storage.writer import Report, Request, Writer
+from claude_sessions.storage.writer import Chore, Report, Request, Writer
 
 logger = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 
 def utc_now() -> datetime:
@@ -62,6 +64,7 @@ class EventLog(History):
         self._open = OpenBlocks()
         self._queued: list[Request] = []  # in this turn of the loop
         self._unwritten: set[Request] = set()
+        self._chores: set[Chore] = set()
         self._held_bytes = 0  # of those, in trouble
         self._closed = False  # to new events
         self._finished = False  # nothing more will come
@@ -145,6 +148,17 @@ class EventLog(History):
         """Somebody may have made room: try now."""
         self._writer.put([])
 
+    async def change(self, act: Callable[[Store], T]) -> T:
+        """Something other than an event: done by the writer, between two commits."""
+        if self._closed:
+            raise SessionsError("The log is closed. Start claude-sessions again.")
+        chore = Chore(act, self._loop.create_future())
+        self._chores.add(chore)
+        self._flush()  # what was appended before it is written before it
+        self._writer.put(chore)
+        result: T = await chore.done
+        return result
+
     def _hold_or_refuse(self, request: Request) -> None:
         held = self._held_bytes + request.size
         if not request.hold or held > self._hold_bytes:
@@ -220,6 +234,8 @@ class EventLog(History):
                 request.done.set_result([fact.event for fact in request.facts])
         for request, error in report.refused:
             self._refuse(request, error)
+        for chore in report.chores:
+            self._finish(chore)
         if report.trouble is not None:
             self._held_bytes = sum(request.size for request in self._unwritten)
         if report.failure is not None:
@@ -228,6 +244,7 @@ class EventLog(History):
             self._fail(report.failure)
             for request in list(self._unwritten):
                 self._refuse(request, SessionsError(f"The log has failed: {report.failure}"))
+            self._drop_chores(SessionsError(f"The log has failed: {report.failure}"))
         if report.ended and not self._ended.done():
             self._ended.set_result(None)
 
@@ -241,12 +258,27 @@ class EventLog(History):
         self.failure = self.failure or error
         self.failed.set()
 
+    def _drop_chores(self, error: SessionsError) -> None:
+        for chore in list(self._chores):
+            chore.error = error
+            self._finish(chore)
+
     def _give_up(self) -> None:
+        self._drop_chores(SessionsError("The log is closed. Start claude-sessions again."))
         if lost := sum(len(request.facts) for request in self._unwritten):
             why = self.trouble or "the disk does not answer"
             logger.error("log.lost", events=lost, why=why)
             for request in list(self._unwritten):
                 self._refuse(request, StorageFull(f"The log closed before this was stored: {why}."))
+
+    def _finish(self, chore: Chore) -> None:
+        self._chores.discard(chore)
+        if chore.done.done():
+            return
+        if chore.error is not None:
+            chore.done.set_exception(chore.error)
+        else:
+            chore.done.set_result(chore.result)
 
     def _refuse(self, request: Request, error: SessionsError) -> None:
         self._unwritten.discard(request)

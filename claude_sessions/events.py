@@ -138,6 +138,14 @@ class SessionForked(Payload):
 class SessionAsleep(Payload):
     TYPE: ClassVar[str] = "session.asleep"
     reason: Reason
+    transcript_bytes: int | None = None  # how long Claude's own file was then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionQueued(Payload):
+    """Every process is at work: it sleeps, and is woken when its turn in the line comes."""
+
+    TYPE: ClassVar[str] = "session.queued"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +157,7 @@ class SessionWoken(Payload):
 class SessionParked(Payload):
     TYPE: ClassVar[str] = "session.parked"
     resets_at: float | None = None
+    transcript_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +169,37 @@ class SessionEnded(Payload):
     duration_ms: int = 0
     cost_usd: float = 0.0  # of this run
     cost_unknown: bool = False  # a turn was cut off and never reported its cost
+    transcript_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReported(Payload):
+    """People have been told that the daemon's end cut it off."""
+
+    TYPE: ClassVar[str] = "session.reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionForgotten(Payload):
+    """All that is left of it: its events are gone."""
+
+    TYPE: ClassVar[str] = "session.forgotten"
+    session_id: str
+    name: str
+    events: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerStarted(Payload):
+    TYPE: ClassVar[str] = "runner.started"
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerStopped(Payload):
+    """The last word of a daemon that was not cut off."""
+
+    TYPE: ClassVar[str] = "runner.stopped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +244,7 @@ class Noticed(Payload):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitReached(Payload):
     TYPE: ClassVar[str] = "limit.reached"
-    kind: str  # budget | usage
+    kind: str  # budget | usage | daily
     message: str
     resets_at: float | None = None
 
@@ -247,6 +287,24 @@ class MessageWithdrawn(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageReturned(Payload):
+    """Claude's own file shows that it was never taken in: it is queued again, in front."""
+
+    TYPE: ClassVar[str] = "message.returned"
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalMessage(Payload):
+    """Somebody spoke to the conversation in a terminal of their own while we had no process."""
+
+    TYPE: ClassVar[str] = "terminal.message"
+    message_id: str
+    text: str
+    transcript_bytes: int  # read so far
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Payload):
     TYPE: ClassVar[str] = "turn.started"
     message_ids: tuple[str, ...] = ()
@@ -265,6 +323,7 @@ class TurnCompleted(Payload):
     duration_ms: int = 0
     context_tokens: int = 0
     context_window: int = 0
+    leaf: str = ""  # Claude's id of the last message: where a fork may branch off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from claude_sessions.errors import NotFound
 from claude_sessions.events import Event
 from claude_sessions.model import Status
 from claude_sessions.state import SessionState, absorb
+from claude_sessions.storage.figures import Sums
 from claude_sessions.storage.index import SessionRow
 from claude_sessions.storage.sqlite import Store
 
@@ -36,9 +37,9 @@ class History:
         """The last `n` events of one type, oldest first."""
         return await asyncio.to_thread(self.store.tail_of, session, type_, n)
 
-    async def endings(self) -> list[Event]:
-        """Every run that has ended."""
-        return await asyncio.to_thread(self.store.endings)
+    async def sums(self) -> Sums:
+        """Of all runs and all money there ever was."""
+        return await asyncio.to_thread(self.store.sums)
 
     async def session_row(self, ref: str) -> SessionRow | None:
         """By id, else by name in any case, else by a Claude id it has had."""
@@ -55,6 +56,10 @@ class History:
         return await asyncio.to_thread(
             self.store.session_rows, statuses=statuses, identified=identified, limit=limit
         )
+
+    async def sessions_like(self, part: str, limit: int) -> list[SessionRow]:
+        """Those with this in their name; the one touched last comes first."""
+        return await asyncio.to_thread(self.store.like, part, limit)
 
     async def session_count(
         self, *, statuses: Collection[Status] | None = None, identified: bool = False

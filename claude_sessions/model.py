@@ -63,6 +63,9 @@ class Reason(StrEnum):
     USER = "user"  # a person or program asked for it
     IDLE = "idle"  # nobody spoke to it for the idle timeout
     POOL = "pool"  # its process was wanted for another session
+    QUEUED = "queued"  # every process is at work: it waits in line for one
+    ELSEWHERE = "elsewhere"  # its conversation is open in another program
+    LIMIT = "limit"  # a usage limit has to reset first
     SHUTDOWN = "shutdown"  # the daemon stopped
     BUDGET = "budget"  # its money is spent
     START = "start"  # Claude could not be started

@@ -78,6 +78,8 @@ class SessionState:
     reason: Reason | None = None
     message: str = ""
     claude_ids: tuple[str, ...] = ()
+    transcript_bytes: int | None = None  # how much of Claude's own file is in the log
+    resets_at: float | None = None  # parked: until then
 
     run: str | None = None
     runs: int = 1
@@ -87,6 +89,7 @@ class SessionState:
     turn: str | None = None
     turn_started_at: datetime | None = None
     turns: int = 0
+    cut_off: Reason | None = None  # why the last turn did not come to its end
 
     queue: tuple[QueuedMessage, ...] = ()
     pending: tuple[Pending, ...] = ()
@@ -101,6 +104,10 @@ class SessionState:
     blocks: int = 0  # output blocks so far
     foreground: Mapping[str, int] = field(default_factory=dict)  # channel → seq it came forward
     bookmarks: Mapping[str, int] = field(default_factory=dict)  # channel → blocks seen
+
+    @property
+    def directory(self) -> str:
+        return self.spec.directory
 
     @property
     def activity(self) -> Activity:
@@ -126,6 +133,11 @@ class SessionState:
         if self.spec.budget_usd is None:
             return None
         return max(self.spec.budget_usd - self.cost_usd, 0.0)
+
+    @property
+    def in_line(self) -> bool:
+        """It waits for a process."""
+        return self.status is Status.ASLEEP and self.reason is Reason.QUEUED
 
     @property
     def context_share(self) -> float | None:
@@ -218,6 +230,7 @@ def _changes(state: SessionState, event: e.Event, payload: e.Payload) -> dict[st
             | e.SessionResumed()
             | e.SessionForked()
             | e.SessionAsleep()
+            | e.SessionQueued()
             | e.SessionWoken()
             | e.SessionParked()
             | e.SessionEnded()
@@ -228,6 +241,7 @@ def _changes(state: SessionState, event: e.Event, payload: e.Payload) -> dict[st
             | e.MessageSent()
             | e.MessageConsumed()
             | e.MessageWithdrawn()
+            | e.MessageReturned()
             | e.TurnStarted()
             | e.TurnCompleted()
             | e.TurnInterrupted()
@@ -257,15 +271,26 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
                 "run_cost_usd": 0.0,
             }
         case e.SessionWoken():
-            return _move(state, Status.STARTING) | {"reason": None}
+            return _move(state, Status.STARTING) | {"reason": None, "resets_at": None}
         case e.SessionAsleep():
-            return _move(state, Status.ASLEEP) | _released(state) | {"reason": payload.reason}
+            return (
+                _move(state, Status.ASLEEP)
+                | _released(state, payload.transcript_bytes)
+                | {"reason": payload.reason}
+            )
+        case e.SessionQueued():
+            move = {} if state.status is Status.ASLEEP else _move(state, Status.ASLEEP)
+            return move | {"reason": Reason.QUEUED, "resets_at": None}
         case e.SessionParked():
-            return _move(state, Status.PARKED) | _released(state)
+            return (
+                _move(state, Status.PARKED)
+                | _released(state, payload.transcript_bytes)
+                | {"reason": Reason.LIMIT, "resets_at": payload.resets_at}
+            )
         case e.SessionEnded():
             return (
                 _move(state, payload.status)
-                | _released(state)
+                | _released(state, payload.transcript_bytes)
                 | {
                     "reason": payload.reason,
                     "message": payload.message,
@@ -276,9 +301,14 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
     return {}
 
 
-def _released(state: SessionState) -> dict[str, Any]:
+def _released(state: SessionState, transcript_bytes: int | None) -> dict[str, Any]:
     """Without a process: what the CLI was given is the CLI's, what is queued stays queued."""
-    return _NO_TURN | {"tasks": (), "queue": state.queued}
+    return _NO_TURN | {
+        "tasks": (),
+        "queue": state.queued,
+        "resets_at": None,
+        "transcript_bytes": transcript_bytes or state.transcript_bytes,
+    }
 
 
 def _identified(state: SessionState, claude_id: str | None) -> dict[str, Any]:
@@ -305,16 +335,26 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                     for m in state.queue
                 )
             }
+        case e.MessageReturned():
+            back = tuple(m for m in state.given if m.id == payload.message_id)
+            given = tuple(m for m in state.given if m.id != payload.message_id)
+            returned = tuple(replace(m, state=MessageState.QUEUED, steer=False) for m in back)
+            return {"queue": (*given, *returned, *state.queued)}
         case e.MessageConsumed() | e.MessageWithdrawn():
             return {"queue": tuple(m for m in state.queue if m.id != payload.message_id)}
         case e.TurnStarted():
-            return {"turn": event.turn, "turn_started_at": event.at, "turns": state.turns + 1}
+            return {
+                "turn": event.turn,
+                "turn_started_at": event.at,
+                "turns": state.turns + 1,
+                "cut_off": None,
+            }
         case e.TurnCompleted():
             # A turn of Claude's own may end beside the one a person began.
             over = _NO_TURN if event.turn == state.turn else {}
             return over | _spent(state, payload.cost_usd) | _context(state, payload)
         case e.TurnInterrupted():
-            return _NO_TURN | _spent(state, payload.cost_usd)
+            return _NO_TURN | _spent(state, payload.cost_usd) | {"cut_off": payload.reason}
     return {}
 
 
@@ -335,6 +375,8 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
     match payload:
         case e.AssistantMessage(parent_tool_use_id=None):
             return {"blocks": state.blocks + 1}
+        case e.TerminalMessage():
+            return {"blocks": state.blocks + 1, "transcript_bytes": payload.transcript_bytes}
         case e.ToolRequested(parent_tool_use_id=None):
             return {"tools": (*state.tools, payload.tool_use_id)}
         case e.ToolCompleted():

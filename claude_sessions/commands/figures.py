@@ -43,6 +43,13 @@ def ago(then: datetime, now: datetime) -> str:
     return f"{span(seconds)} ago" if seconds >= 5 else "just now"
 
 
+def moment(timestamp: float, now: datetime) -> str:
+    """`14:05`, or `09:00 on 4 March` when that is not within a day; in this machine's zone."""
+    at = datetime.fromtimestamp(timestamp).astimezone()
+    near = abs((at - now).total_seconds()) < DAY
+    return f"{at:%H:%M}" if near else f"{at:%H:%M on %-d %B}"
+
+
 def money(usd: float) -> str:
     """`$5`, `$0.75`, `$0.0042`; never a sum that looks like nothing when it is not."""
     if usd == int(usd):

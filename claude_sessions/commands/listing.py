@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePath
+from typing import Protocol, TypeVar
 
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.commands.figures import (
@@ -12,13 +13,14 @@ from claude_sessions.commands.figures import (
     clock,
     count,
     duration,
+    moment,
     money,
     ordinal,
     since,
     span,
 )
-from claude_sessions.model import Activity, Status
-from claude_sessions.state import SessionState
+from claude_sessions.model import Status
+from claude_sessions.state import Pending, SessionState
 
 ICONS: dict[Status, str] = {
     Status.STARTING: "🟡",
@@ -30,16 +32,51 @@ ICONS: dict[Status, str] = {
     Status.FAILED: "❌",
     Status.KILLED: "⛔",
 }
+Some = TypeVar("Some", bound="Listed")
+
 NEEDS_YOU = "⚠️"
 LISTED = 40
 RESUMABLE = 15
 
 
-def icon(state: SessionState) -> str:
+class Listed(Protocol):
+    """A session as a list shows it: a live state, or a row of the index."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def directory(self) -> str: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def updated_at(self) -> datetime: ...
+    @property
+    def run_started_at(self) -> datetime: ...
+    @property
+    def run_ended_at(self) -> datetime | None: ...
+    @property
+    def turn(self) -> str | None: ...
+    @property
+    def turn_started_at(self) -> datetime | None: ...
+    @property
+    def pending(self) -> tuple[Pending, ...]: ...
+    @property
+    def in_line(self) -> bool: ...
+    @property
+    def resets_at(self) -> float | None: ...
+    @property
+    def cost_usd(self) -> float: ...
+    @property
+    def cost_unknown(self) -> bool: ...
+
+
+def icon(state: Listed) -> str:
     return NEEDS_YOU if state.pending else ICONS[state.status]
 
 
-def doing(state: SessionState, now: datetime) -> str:
+def doing(state: Listed, now: datetime) -> str:
     """`working 0:42`, `waits for you 5 min`, `asleep 3 h`, `done 2 d ago`."""
     if state.pending:
         return f"waits for you {span(since(state.pending[0].at, now))}"
@@ -53,34 +90,45 @@ def doing(state: SessionState, now: datetime) -> str:
             return f"idle {span(age)}"
         case Status.IN_TERMINAL:
             return f"in a terminal {span(age)}"
+        case Status.ASLEEP if state.in_line:
+            return f"in line {span(age)}"
+        case Status.PARKED if state.resets_at is not None:
+            return f"parked until {moment(state.resets_at, now)}"
         case Status.ASLEEP | Status.PARKED:
             return f"{state.status} {span(age)}"
     word = "done" if state.status is Status.COMPLETED else state.status.value
     return f"{word} {ago(state.run_ended_at or state.updated_at, now)}"
 
 
-def listing(
-    states: Sequence[SessionState], now: datetime, *, full: bool = False, total: int | None = None
-) -> str:
+def listing(states: Sequence[Listed], now: datetime, *, total: int | None = None) -> str:
     """Who needs you comes first, then who works; what has ended comes last, the newest first.
 
     `total`: how many there are, where `states` has only those that may be shown.
     """
     if not states:
         return "No sessions. /new and a prompt starts one."
-    total = len(states) if total is None else total
+    return _with_summary(_rows(by_rank(states)[:LISTED], now), states, total)
+
+
+def full_listing(states: Sequence[SessionState], now: datetime, *, total: int | None = None) -> str:
+    if not states:
+        return listing(states, now)
     shown = by_rank(states)[:LISTED]
-    lines = [_entry(s, now) for s in shown] if full else _rows(shown, now)
-    if total > len(shown):
-        lines.append(f"… and {total - len(shown):,} more")
+    return _with_summary([_entry(state, now) for state in shown], states, total)
+
+
+def _with_summary(lines: list[str], states: Sequence[Listed], total: int | None) -> str:
+    total = len(states) if total is None else total
+    if total > len(lines):
+        lines.append(f"… and {total - len(lines):,} more")
     return "\n".join([*lines, _summary(states, total)])
 
 
-def by_rank(states: Sequence[SessionState]) -> list[SessionState]:
+def by_rank(states: Sequence[Some]) -> list[Some]:
     return sorted(states, key=lambda s: (_rank(s), -s.updated_at.timestamp()))
 
 
-def _rank(state: SessionState) -> int:
+def _rank(state: Listed) -> int:
     if state.pending:
         return 0
     if state.status.has_process:
@@ -88,7 +136,7 @@ def _rank(state: SessionState) -> int:
     return 4 if state.status.ended else 3
 
 
-def _rows(states: Sequence[SessionState], now: datetime) -> list[str]:
+def _rows(states: Sequence[Listed], now: datetime) -> list[str]:
     cells = [(s.name, doing(s, now), folder(s)) for s in states]
     names, deeds, folders = (max(map(len, column)) for column in zip(*cells, strict=True))
     return [
@@ -114,8 +162,8 @@ def _entry(state: SessionState, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def _summary(states: Sequence[SessionState], total: int) -> str:
-    working = sum(s.status.has_process and s.activity is Activity.WORKING for s in states)
+def _summary(states: Sequence[Listed], total: int) -> str:
+    working = sum(s.status.has_process and bool(s.turn) and not s.pending for s in states)
     waiting = sum(bool(s.pending) for s in states)
     parts = [count(total, "session")]
     if working:
@@ -125,7 +173,7 @@ def _summary(states: Sequence[SessionState], total: int) -> str:
     return " · ".join(parts)
 
 
-def resumable(states: Sequence[SessionState], now: datetime, *, total: int | None = None) -> str:
+def resumable(states: Sequence[Listed], now: datetime, *, total: int | None = None) -> str:
     if not states:
         return "There is nothing to resume."
     total = len(states) if total is None else total
@@ -140,9 +188,9 @@ def resumable(states: Sequence[SessionState], now: datetime, *, total: int | Non
     return "\n".join([*lines, "/resume NAME goes on with one; --fork branches off."])
 
 
-def folder(state: SessionState) -> str:
-    return one_line(PurePath(state.spec.directory).name or state.spec.directory, 24)
+def folder(state: Listed) -> str:
+    return one_line(PurePath(state.directory).name or state.directory, 24)
 
 
-def spent(state: SessionState) -> str:
+def spent(state: Listed) -> str:
     return f"{money(state.cost_usd)}{'+?' if state.cost_unknown else ''}"

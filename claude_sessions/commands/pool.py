@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Any
 
 from claude_sessions import events as e
@@ -42,6 +43,7 @@ class Pool:
     workdirs: Workdirs
     defaults: Defaults
     clock: Clock
+    zone: tzinfo | None = None  # in which days are counted; None: this machine's
 
 
 def mode_for(pool: Pool, wanted: PermissionMode | None, caller: Caller) -> PermissionMode:

@@ -12,9 +12,9 @@ from claude_sessions.errors import BadRequest
 from claude_sessions.model import ENDINGS, Status
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
+from claude_sessions.storage.index import SessionRow
 
-PRESENT = frozenset(s for s in Status if s.has_process)
-RESTING = frozenset(Status) - PRESENT - ENDINGS
+RESTING = frozenset(s for s in Status if not s.has_process) - ENDINGS
 
 
 async def foreground(pool: Pool, command: c.Foreground, caller: Caller) -> c.Reply:
@@ -80,51 +80,45 @@ async def output(pool: Pool, command: c.Output, caller: Caller) -> c.Reply:
 
 async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> c.Reply:
     wanted = [status for status in Status if command.status in ("all", status)]
-    states = await _foremost(pool, wanted)
-    total = max(await pool.log.session_count(statuses=wanted), len(states))
-    text = replies.listing(states, pool.clock.now(), full=command.full, total=total)
-    data = {"sessions": [s.id for s in replies.by_rank(states)], "total": total}
+    found = await _foremost(pool, wanted)
+    total = max(await pool.log.session_count(statuses=wanted), len(found))
+    now = pool.clock.now()
+    if command.full:
+        states = [await pool.book.load(one.id) for one in replies.by_rank(found)[: replies.LISTED]]
+        text = replies.full_listing(states, now, total=total)
+    else:
+        text = replies.listing(found, now, total=total)
+    data = {"sessions": [one.id for one in replies.by_rank(found)], "total": total}
     return c.Reply(text=text, data=data)
 
 
-async def _foremost(pool: Pool, wanted: Collection[Status]) -> list[SessionState]:
+async def _foremost(pool: Pool, wanted: Collection[Status]) -> list[SessionState | SessionRow]:
     """All that work or wait for somebody, and of the rest as many as a list may show.
 
     Each kind is asked for by itself: many that ended of late must not hide one that sleeps.
     """
-    known = [s.id for s in pool.manager.live()] + [w.state.id for w in pool.desk.waiting()]
-    for kind in (PRESENT, RESTING, ENDINGS):
+    states = [state for state in pool.manager.live() if state.status in wanted]
+    resting: list[SessionRow] = []
+    for kind in (RESTING, ENDINGS):
         statuses = kind.intersection(wanted)
-        rows = await pool.log.session_rows(statuses=statuses, limit=replies.LISTED)
-        known += [row.id for row in rows]
-    states = [await pool.book.load(id_) for id_ in dict.fromkeys(known)]
-    return [s for s in states if s.status in wanted]
+        if statuses:
+            resting += await pool.log.session_rows(statuses=statuses, limit=replies.LISTED)
+    live = {state.id for state in states}
+    return [*states, *(row for row in resting if row.id not in live)]
 
 
 async def list_resumable(pool: Pool, command: c.ListResumable, caller: Caller) -> c.Reply:
     wanted = RESTING | ENDINGS
     rows = await pool.log.session_rows(statuses=wanted, identified=True, limit=replies.LISTED)
-    states = [await pool.book.load(row.id) for row in rows]
     total = await pool.log.session_count(statuses=wanted, identified=True)
-    text = replies.resumable(states, pool.clock.now(), total=total)
-    return c.Reply(text=text, data={"sessions": [s.id for s in states], "total": total})
+    text = replies.resumable(rows, pool.clock.now(), total=total)
+    return c.Reply(text=text, data={"sessions": [row.id for row in rows], "total": total})
 
 
 async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:
-    metrics = await _metrics(pool)
+    sums = await pool.log.sums()
+    metrics = replies.tally(sums, running=len(pool.manager.live()), zone=pool.zone)
     return c.Reply(text=replies.stats(metrics), data=replies.metrics_data(metrics))
-
-
-async def _metrics(pool: Pool) -> replies.Metrics:
-    rows = await pool.log.session_rows()
-    live = pool.manager.live()
-    return replies.tally(
-        await pool.log.endings(),
-        names={row.id: row.name for row in rows},
-        launched=len(rows),
-        running=len(live),
-        live=live,
-    )
 
 
 async def cost(pool: Pool, command: c.Cost, caller: Caller) -> c.Reply:

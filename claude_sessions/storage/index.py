@@ -1,7 +1,7 @@
 """The session index: one row a session, kept by the events in their own transaction.
 
 `CHANGES` holds, for the few types of event that touch the index, a pure function from the event to
-the statements that it means.
+the statements that it means. A row says enough for a list; whoever needs more folds the events.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from typing import Any
 import orjson
 
 from claude_sessions import events as e
-from claude_sessions.model import Status
+from claude_sessions.model import Reason, Status
+from claude_sessions.state import Pending
+from claude_sessions.storage import figures
 from claude_sessions.storage.rows import COLUMNS, from_micros, read_event, to_micros
 
 Statement = tuple[str, tuple[Any, ...]]
+Change = Callable[[e.Event, Any], Iterable[Statement]]
+
+PROMPT = 200  # characters kept of it
+CUT_OFF = (Reason.ABANDONED, Reason.SHUTDOWN)  # why a session sleeps that nobody sent to sleep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +38,58 @@ class SessionRow:
     project: str | None
     claude_ids: tuple[str, ...]  # oldest first
     created_at: datetime
-    updated_at: datetime
+    updated_at: datetime  # when this row last changed
     last_seq: int  # of the event that last changed this row
+    reason: Reason | None = None
+    origin: str | None = None
+    prompt: str = ""  # the beginning of it
+    cost_usd: float = 0.0
+    cost_unknown: bool = False
+    run_ended_at: datetime | None = None
+    resets_at: float | None = None
+    line: int | None = None  # its place in the line for a process: the lower, the sooner
+
+    # What a list shows of a session at work, the live state says; a row is of one that rests.
+    pending: tuple[Pending, ...] = ()
+    turn: str | None = None
+    turn_started_at: datetime | None = None
+
+    @property
+    def run_started_at(self) -> datetime:
+        return self.updated_at
+
+    @property
+    def in_line(self) -> bool:
+        return self.line is not None
 
 
-ROW = "id, name, status, directory, project, claude_ids, created_at, updated_at, last_seq"
+ROW = (
+    "id, name, status, directory, project, claude_ids, created_at, updated_at, last_seq, reason,"
+    " origin, prompt, cost_usd, cost_unknown, ended_at, resets_at, line"
+)
 
 
 def read_row(row: tuple[Any, ...]) -> SessionRow:
-    id_, name, status, directory, project, claude_ids, created_at, updated_at, last_seq = row
+    reason, origin, prompt, cost_usd, cost_unknown, ended_at, resets_at, line = row[9:]
+    id_, name, status, directory, project, claude_ids, created_at, updated_at, last_seq = row[:9]
     return SessionRow(
         id=id_,
         name=name,
         status=Status(status),
         directory=directory,
         project=project,
-        claude_ids=tuple(orjson.loads(claude_ids)),
+        claude_ids=() if claude_ids == "[]" else tuple(orjson.loads(claude_ids)),
         created_at=from_micros(created_at),
         updated_at=from_micros(updated_at),
         last_seq=last_seq,
+        reason=Reason(reason) if reason else None,
+        origin=origin,
+        prompt=prompt,
+        cost_usd=cost_usd,
+        cost_unknown=bool(cost_unknown),
+        run_ended_at=from_micros(ended_at) if ended_at is not None else None,
+        resets_at=resets_at,
+        line=line,
     )
 
 
@@ -64,10 +103,10 @@ def which(statuses: Collection[Status] | None, *, identified: bool) -> Statement
 
 
 def rebuild(db: sqlite3.Connection) -> None:
-    """Fill an empty index from the events: what the migration that adds it does."""
+    """Fill an empty index from the events: what a migration that changes it does."""
     marks = ", ".join("?" * len(CHANGES))
     query = f"SELECT {COLUMNS} FROM events WHERE type IN ({marks}) ORDER BY seq"
-    for row in db.execute(query, [cls.TYPE for cls in CHANGES]).fetchall():
+    for row in db.execute(query, [cls.TYPE for cls in CHANGES]):
         event = read_event(db, row, epoch="", runner="")
         if (change := CHANGES.get(type(event.payload))) is not None:
             for statement, values in change(event, event.payload):
@@ -78,7 +117,8 @@ def _created(event: e.Event, born: e.SessionCreated) -> Iterable[Statement]:
     at = to_micros(event.at)
     yield (
         "INSERT INTO sessions (id, name, name_key, status, directory, project, claude_ids,"
-        " created_at, updated_at, last_seq) VALUES (?, ?, ?, ?, ?, ?, '[]', ?, ?, ?)",
+        " created_at, updated_at, last_seq, origin, prompt)"
+        " VALUES (?, ?, ?, ?, ?, ?, '[]', ?, ?, ?, ?, ?)",
         (
             event.session,
             born.name,
@@ -89,16 +129,23 @@ def _created(event: e.Event, born: e.SessionCreated) -> Iterable[Statement]:
             at,
             at,
             event.seq,
+            born.origin,
+            born.prompt[:PROMPT],
         ),
     )
+    yield figures.count("launched")
 
 
 def _renamed(event: e.Event, renamed: e.SessionRenamed) -> Iterable[Statement]:
     yield _update(event, "name = ?, name_key = ?", renamed.name, renamed.name.casefold())
 
 
+def _moved(event: e.Event, moved: e.DirectoryChanged) -> Iterable[Statement]:
+    yield _update(event, "directory = ?", moved.directory)
+
+
 def _started(event: e.Event, started: e.SessionStarted) -> Iterable[Statement]:
-    yield _update(event, "status = ?", Status.RUNNING.value)
+    yield _stands(event, Status.RUNNING)
     yield from _identified(event, started)
 
 
@@ -122,33 +169,88 @@ def _identified(
     )
 
 
-def _becomes(status: Status) -> Callable[[e.Event, Any], Iterable[Statement]]:
-    def change(event: e.Event, _payload: e.Payload) -> Iterable[Statement]:
-        yield _update(event, "status = ?", status.value)
+def _begins(event: e.Event, _payload: e.Payload) -> Iterable[Statement]:
+    yield _stands(event, Status.STARTING)
 
-    return change
+
+def _asleep(event: e.Event, asleep: e.SessionAsleep) -> Iterable[Statement]:
+    news = event.seq if asleep.reason in CUT_OFF else None
+    yield _stands(event, Status.ASLEEP, asleep.reason, news=news)
+
+
+def _queued(event: e.Event, _payload: e.SessionQueued) -> Iterable[Statement]:
+    yield _stands(event, Status.ASLEEP, Reason.QUEUED, line=event.seq)
+
+
+def _parked(event: e.Event, parked: e.SessionParked) -> Iterable[Statement]:
+    yield _stands(event, Status.PARKED, Reason.LIMIT, resets_at=parked.resets_at)
 
 
 def _ended(event: e.Event, ended: e.SessionEnded) -> Iterable[Statement]:
-    yield _update(event, "status = ?", ended.status.value)
+    news = event.seq if ended.reason in CUT_OFF else None
+    yield _stands(event, ended.status, ended.reason, ended_at=to_micros(event.at), news=news)
+    if ended.cost_unknown:
+        yield _update(event, "cost_unknown = 1")
+        yield figures.count("unknown")
+    yield figures.count(ended.status.value)
+    yield figures.count("duration", ended.duration_ms)
 
 
-def _update(event: e.Event, assignments: str, *values: str) -> Statement:
+def _spent(event: e.Event, turn: e.TurnCompleted | e.TurnInterrupted) -> Iterable[Statement]:
+    if turn.cost_usd is None:
+        yield _update(event, "cost_unknown = 1")
+    elif turn.cost_usd:
+        yield _update(event, "cost_usd = cost_usd + ?", turn.cost_usd)
+        yield figures.spent(event.at, turn.cost_usd)
+
+
+def _reported(event: e.Event, _payload: e.SessionReported) -> Iterable[Statement]:
+    yield "UPDATE sessions SET news = NULL WHERE id = ?", (event.session,)
+
+
+def _stands(
+    event: e.Event,
+    status: Status,
+    reason: Reason | None = None,
+    *,
+    ended_at: int | None = None,
+    resets_at: float | None = None,
+    line: int | None = None,
+    news: int | None = None,
+) -> Statement:
+    return _update(
+        event,
+        "status = ?, reason = ?, ended_at = ?, resets_at = ?, line = ?, news = ?",
+        status.value,
+        reason.value if reason else None,
+        ended_at,
+        resets_at,
+        line,
+        news,
+    )
+
+
+def _update(event: e.Event, assignments: str, *values: Any) -> Statement:
     return (
         f"UPDATE sessions SET {assignments}, updated_at = ?, last_seq = ? WHERE id = ?",
         (*values, to_micros(event.at), event.seq, event.session),
     )
 
 
-CHANGES: dict[type[e.Payload], Callable[[e.Event, Any], Iterable[Statement]]] = {
+CHANGES: dict[type[e.Payload], Change] = {
     e.SessionCreated: _created,
     e.SessionRenamed: _renamed,
+    e.DirectoryChanged: _moved,
     e.SessionStarted: _started,
     e.ConversationIdentified: _identified,
     e.SessionForked: _identified,
-    e.SessionResumed: _becomes(Status.STARTING),
-    e.SessionWoken: _becomes(Status.STARTING),
-    e.SessionAsleep: _becomes(Status.ASLEEP),
-    e.SessionParked: _becomes(Status.PARKED),
+    e.SessionResumed: _begins,
+    e.SessionWoken: _begins,
+    e.SessionAsleep: _asleep,
+    e.SessionQueued: _queued,
+    e.SessionParked: _parked,
     e.SessionEnded: _ended,
+    e.SessionReported: _reported,
+    e.TurnCompleted: _spent,
+    e.TurnInterrupted: _spent,
 }

@@ -1,17 +1,19 @@
 """The shape of the log's file, and how an older file becomes a current one.
 
-Migrations only go forward. Each is one transaction together with the new `user_version`, so that
-a crash in the middle leaves the older file whole.
+Migrations only go forward. Those that a file needs are one transaction together with the new
+`user_version`, so that a crash in the middle leaves the older file whole.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from claude_sessions.errors import SessionsError, StorageFull
+from claude_sessions.storage import figures
 from claude_sessions.storage.index import rebuild
 
 V1 = """
@@ -59,19 +61,47 @@ CREATE TABLE claude_ids (
 ) WITHOUT ROWID;
 """
 
+V3 = f"""
+ALTER TABLE sessions ADD COLUMN reason TEXT;
+ALTER TABLE sessions ADD COLUMN origin TEXT;
+ALTER TABLE sessions ADD COLUMN prompt TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN cost_usd REAL NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN cost_unknown INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN ended_at INTEGER;
+ALTER TABLE sessions ADD COLUMN resets_at REAL;
+ALTER TABLE sessions ADD COLUMN line INTEGER;  -- place in the line for a process
+ALTER TABLE sessions ADD COLUMN news INTEGER;  -- cut off by the daemon's end, not yet told
+CREATE INDEX sessions_recent ON sessions (updated_at);
+CREATE INDEX sessions_line ON sessions (line) WHERE line IS NOT NULL;
+CREATE INDEX sessions_news ON sessions (news) WHERE news IS NOT NULL;
+CREATE INDEX sessions_cost ON sessions (cost_usd);
+CREATE TABLE drafts (
+    session TEXT PRIMARY KEY,       -- whose words were not finished when they were last noted
+    block TEXT NOT NULL,
+    text TEXT NOT NULL
+) WITHOUT ROWID;
+{figures.SCHEMA.strip()}
+"""
+
 
 def _run(script: str) -> Callable[[sqlite3.Connection], None]:
     def migrate(db: sqlite3.Connection) -> None:
         # Not `executescript`: it commits first, and the migration would no longer be one piece.
-        for statement in script.split(";\n"):
+        for statement in re.split(r";(?: *--.*)?\n", script):
             db.execute(statement)
 
     return migrate
 
 
+def _empty_index(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM sessions")
+    db.execute("DELETE FROM claude_ids")
+
+
 MIGRATIONS: tuple[tuple[Callable[[sqlite3.Connection], None], ...], ...] = (
     (_run(V1),),
-    (_run(V2), rebuild),
+    (_run(V2),),  # filled by the next
+    (_run(V3), _empty_index, rebuild),
 )
 VERSION = len(MIGRATIONS)
 
@@ -127,17 +157,19 @@ def _refuse_newer(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _migrate(db: sqlite3.Connection) -> None:
-    for number in range(_version(db), VERSION):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            for step in MIGRATIONS[number]:
+    if (version := _version(db)) == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for steps in MIGRATIONS[version:]:
+            for step in steps:
                 step(db)
-            db.execute(f"PRAGMA user_version = {number + 1:d}")
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+        db.execute(f"PRAGMA user_version = {VERSION:d}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
 from claude_sessions.errors import Conflict
 from claude_sessions.events import Event
-from claude_sessions.model import Status, new_id
+from claude_sessions.model import ENDINGS, Status, new_id
 from claude_sessions.storage import rows
+from claude_sessions.storage.figures import Sums, read_sums, spent_since
 from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, which
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
@@ -79,6 +81,52 @@ class Store:
 
     def allow_pages(self, count: int) -> None:
         self._db.execute(f"PRAGMA max_page_count = {count:d}")
+
+    def forget(self, session: str) -> int:
+        """All that it ever was, also what only it kept in blobs; gives how many events."""
+        with self._transaction():
+            gone = self._db.execute("DELETE FROM events WHERE session = ?", (session,)).rowcount
+            self._db.execute(
+                "DELETE FROM blobs WHERE hash NOT IN"
+                " (SELECT blob FROM events WHERE blob IS NOT NULL)"
+            )
+            self._drop_rows("= ?", (session,))
+        self._session_seqs.pop(session, None)
+        return gone
+
+    def trim(self, bound: int) -> int:
+        """Beyond the bound the index forgets: what has ended before what sleeps, oldest first.
+
+        The log keeps them: by their id they are still found.
+        """
+        over = self.session_count() - bound
+        if over <= 0:
+            return 0
+        resting = [status.value for status in (*ENDINGS, Status.ASLEEP)]
+        query = (
+            f"SELECT id FROM sessions WHERE status IN ({', '.join('?' * len(resting))})"
+            " AND line IS NULL AND news IS NULL"
+            " ORDER BY status = 'asleep', updated_at LIMIT ?"
+        )
+        with self._transaction():
+            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS old (id TEXT)")
+            self._db.execute("DELETE FROM old")
+            self._db.execute(f"INSERT INTO old {query}", (*resting, over))
+            return self._drop_rows("IN (SELECT id FROM old)", ())
+
+    def _drop_rows(self, condition: str, values: tuple[str, ...]) -> int:
+        self._db.execute(f"DELETE FROM claude_ids WHERE session {condition}", values)
+        self._db.execute(f"DELETE FROM drafts WHERE session {condition}", values)
+        return self._db.execute(f"DELETE FROM sessions WHERE id {condition}", values).rowcount
+
+    def note(self, drafts: Mapping[str, tuple[str, str]]) -> None:
+        """Session → (block, text so far) of words that are not finished; others are done."""
+        with self._transaction():
+            self._db.execute("DELETE FROM drafts")
+            self._db.executemany(
+                "INSERT INTO drafts VALUES (?, ?, ?)",
+                [(session, block, text) for session, (block, text) in drafts.items()],
+            )
 
     def _append(
         self,
@@ -186,11 +234,25 @@ class Store:
             found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, type_, n))
             return self._typed(db, found)[::-1]
 
-    def endings(self) -> list[Event]:
-        """Every run that has ended; an index of their own keeps this cheap."""
-        query = f"SELECT {COLUMNS} FROM events WHERE type = 'session.ended' ORDER BY seq"
+    def last_event(self) -> Event | None:
+        query = f"SELECT {COLUMNS} FROM events ORDER BY seq DESC LIMIT 1"
         with self._reader() as db:
-            return self._typed(db, db.execute(query))
+            return next(iter(self._typed(db, db.execute(query))), None)
+
+    def draft(self, session: str) -> tuple[str, str] | None:
+        """The block that was open when its words were last noted, and the words."""
+        query = "SELECT block, text FROM drafts WHERE session = ?"
+        with self._reader() as db:
+            found: tuple[str, str] | None = db.execute(query, (session,)).fetchone()
+            return found
+
+    def sums(self) -> Sums:
+        with self._reader() as db:
+            return read_sums(db)
+
+    def spent_since(self, at: datetime) -> float:
+        with self._reader() as db:
+            return spent_since(db, at)
 
     def session_row(self, ref: str) -> SessionRow | None:
         """By id, else by name in any case, else by the Claude id it had last."""
@@ -218,6 +280,26 @@ class Store:
         query = f"SELECT {ROW} FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?"
         with self._reader() as db:
             return [read_row(row) for row in db.execute(query, (*values, limit))]
+
+    def like(self, part: str, limit: int) -> list[SessionRow]:
+        """Those with this in their name; the one touched last comes first."""
+        query = f"SELECT {ROW} FROM sessions WHERE instr(name_key, ?) ORDER BY updated_at DESC"
+        with self._reader() as db:
+            found = db.execute(f"{query} LIMIT ?", (part.casefold(), limit))
+            return [read_row(row) for row in found]
+
+    def line(self) -> list[SessionRow]:
+        """Those that wait for a process, in their order."""
+        return self._rows("line IS NOT NULL ORDER BY line")
+
+    def news(self) -> list[SessionRow]:
+        """Those that the daemon's end has cut off, and nobody has been told."""
+        return self._rows("news IS NOT NULL ORDER BY news")
+
+    def _rows(self, condition: str) -> list[SessionRow]:
+        with self._reader() as db:
+            found = db.execute(f"SELECT {ROW} FROM sessions WHERE {condition}")
+            return [read_row(row) for row in found]
 
     def session_count(
         self, *, statuses: Collection[Status] | None = None, identified: bool = False

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from claude_sessions.errors import SessionsError, StorageFull
 from claude_sessions.events import Event
@@ -36,12 +37,23 @@ class Request:
         return sum(len(fact.data) for fact in self.facts)
 
 
+@dataclass(slots=True, eq=False)
+class Chore:
+    """Something else that changes the file; done between two commits."""
+
+    act: Callable[[Store], Any]
+    done: asyncio.Future[Any]
+    result: Any = None
+    error: SessionsError | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class Report:
     """What one round of the writer did, for the loop to tell."""
 
     written: list[Request] = field(default_factory=list)
     refused: list[tuple[Request, SessionsError]] = field(default_factory=list)
+    chores: list[Chore] = field(default_factory=list)
     trouble: str | None = None  # as it stands after the round
     failure: BaseException | None = None
     ended: bool = False
@@ -54,7 +66,7 @@ class Writer:
         self._store = store
         self._report = report
         self._retry_seconds = retry_seconds
-        self._queue: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[Request] | Chore | None] = queue.SimpleQueue()
         self._held: list[Request] = []
         self._trouble: str | None = None
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
@@ -62,9 +74,9 @@ class Writer:
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, requests: list[Request]) -> None:
+    def put(self, item: list[Request] | Chore) -> None:
         """An empty list asks for another try at what is held."""
-        self._queue.put(requests)
+        self._queue.put(item)
 
     def stop(self) -> None:
         """It tries once more for what is held, then reports that it ended."""
@@ -76,26 +88,40 @@ class Writer:
     def _run(self) -> None:
         ended = False
         while not ended:
-            requests, ended = self._take()
+            requests, chores, ended = self._take()
             try:
                 report = self._round(requests)
+                for chore in chores:
+                    self._do(chore, report)
             except Exception as failure:  # noqa: BLE001 - whatever it is, the loop must hear of it
                 report = Report(failure=failure)
                 ended = True
             report.ended = ended
             self._report(report)
 
-    def _take(self) -> tuple[list[Request], bool]:
+    def _take(self) -> tuple[list[Request], list[Chore], bool]:
         """All that is queued, and whether that is the end."""
         requests: list[Request] = []
+        chores: list[Chore] = []
         try:
             item = self._queue.get(timeout=self._retry_seconds if self._trouble else None)
             while item is not None:
-                requests += item
+                if isinstance(item, Chore):
+                    chores.append(item)
+                else:
+                    requests += item
                 item = self._queue.get_nowait()
         except queue.Empty:
-            return requests, False
-        return requests, True
+            return requests, chores, False
+        return requests, chores, True
+
+    def _do(self, chore: Chore, report: Report) -> None:
+        """A chore that finds no room fails by itself: it troubles nobody else."""
+        try:
+            chore.result = chore.act(self._store)
+        except sqlite3.OperationalError as error:
+            chore.error = StorageFull(f"That could not be stored: {explain(error)}.")
+        report.chores.append(chore)
 
     def _round(self, requests: list[Request]) -> Report:
         report = Report()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -15,17 +16,16 @@ from claude_sessions.channel import Action
 from claude_sessions.commands import Decide, Foreground, Kill, Trust, Withdraw, replies
 from claude_sessions.commands.chat import parse
 from claude_sessions.commands.figures import ordinal, span
-from claude_sessions.events import Event, Payload, SessionEnded, SessionWoken
 from claude_sessions.model import (
     AskKind,
     PermissionMode,
-    Reason,
     Scope,
     SessionSpec,
     Status,
     Verdict,
 )
 from claude_sessions.state import BackgroundTask, Pending, SessionState
+from claude_sessions.storage.figures import Dearest, Sums
 
 NOW = datetime(2026, 3, 4, 14, 3, tzinfo=UTC)
 
@@ -207,7 +207,7 @@ def test_an_empty_list_says_how_to_start() -> None:
 
 def test_the_full_list_has_the_lines_of_the_seed() -> None:
     state = session(**WORKING, foreground={"console|me": 3}, claude_ids=("c1", "c2"), runs=2)
-    assert replies.listing([state], NOW, full=True).splitlines() == [
+    assert replies.full_listing([state], NOW).splitlines() == [
         "🟢 fix-auth [id-fix-auth] (2m5s) — foreground, multi-turn",
         "   working 0:42 · $0.75",
         "   📁 /home/me/web",
@@ -273,42 +273,18 @@ def test_the_foreground_shows_the_last_lines_when_nothing_was_missed() -> None:
 # --- figures over runs
 
 
-def event(payload: Payload, session_id: str = "s1", **when: float) -> Event:
-    return Event(
-        seq=1,
-        epoch="e",
-        session_seq=1,
-        id="i",
-        at=before(**when),
-        runner="r",
-        project=None,
-        session=session_id,
-        run="run",
-        turn=None,
-        payload=payload,
-    )
+def sums(counts: dict[str, int], *spent: tuple[datetime, float], dearest: bool = False) -> Sums:
+    most = Dearest(id="s1", name="fix-auth", cost_usd=0.75, prompt="go") if dearest else None
+    return Sums(counts=counts, spending=list(spent), dearest=most)
 
 
-def ended(cost: float, status: Status = Status.COMPLETED, **more: Any) -> SessionEnded:
-    return SessionEnded(
-        status=status, reason=Reason.DONE, cost_usd=cost, duration_ms=60_000, **more
-    )
-
-
-def test_stats_count_each_run_once() -> None:
-    runs = [
-        event(ended(0.5), days=1),
-        event(ended(0.25, Status.KILLED, cost_unknown=True)),
-        event(ended(0.1, Status.FAILED), "s2"),
-        event(SessionWoken()),
-    ]
-    live = session("busy", run_cost_usd=0.05, updated_at=NOW)
-    metrics = replies.tally(
-        runs, names={"s1": "fix-auth"}, prompts={"s1": "go"}, launched=4, running=1, live=[live]
-    )
+def test_stats_say_what_was_counted() -> None:
+    counts = {"launched": 4, "completed": 1, "failed": 1, "killed": 1}
+    counts |= {"duration": 180_000, "unknown": 1}
+    spent = [(before(days=1), 0.5), (before(hours=1), 0.3), (NOW, 0.1)]
+    metrics = replies.tally(sums(counts, *spent, dearest=True), running=1, zone=UTC)
     assert metrics.by_status == {"completed": 1, "failed": 1, "killed": 1, "running": 1}
     assert metrics.cost_per_day == pytest.approx({"2026-03-03": 0.5, "2026-03-04": 0.4})
-    assert metrics.most_expensive == ("s1", "fix-auth", 0.75, "go")
     assert replies.stats(metrics).splitlines() == [
         "📊 4 launched · $0.90",
         "1 completed · 1 failed · 1 killed · 1 running",
@@ -327,20 +303,16 @@ def test_stats_count_each_run_once() -> None:
     }
 
 
+def test_a_day_is_one_of_the_zone_that_is_meant() -> None:
+    late = sums({}, (datetime(2026, 3, 4, 23, 30, tzinfo=UTC), 1.0))
+    for zone, day in (("UTC", "2026-03-04"), ("Asia/Kolkata", "2026-03-05")):
+        assert replies.tally(late, running=0, zone=ZoneInfo(zone)).cost_per_day == {day: 1.0}
+
+
 def test_stats_of_nothing() -> None:
-    metrics = replies.tally([], names={}, launched=0, running=0)
+    metrics = replies.tally(sums({}), running=0)
     assert replies.stats(metrics) == "📊 0 launched · $0"
     assert replies.metrics_data(metrics)["mostExpensive"] is None
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 100), st.integers(0, 30))))
-def test_the_days_add_up_to_the_sum(runs: list[tuple[str, float, int]]) -> None:
-    events = [event(ended(cost), who, days=days) for who, cost, days in runs]
-    metrics = replies.tally(events, names={}, launched=len(runs), running=0)
-    assert sum(metrics.cost_per_day.values()) == pytest.approx(metrics.total_cost_usd)
-    assert metrics.total_cost_usd == pytest.approx(sum(cost for _, cost, _ in runs))
-    assert metrics.by_status["completed"] == len(runs)
 
 
 def test_cost_says_what_is_unknown() -> None:
@@ -511,7 +483,7 @@ JUNK = st.text(st.characters(exclude_categories=[]), max_size=200)
 def test_nobody_breaks_a_line_of_a_list_with_a_prompt(prompt: str, directory: str) -> None:
     state = session(prompt=prompt, spec={"directory": f"/{directory}"})
     for text in (
-        replies.listing([state], NOW, full=True),
+        replies.full_listing([state], NOW),
         replies.listing([state], NOW),
         replies.launched(state)[0],
         replies.responded(state, prompt),
