@@ -28,6 +28,7 @@ from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
 from claude_sessions.engines.claude import ClaudeEngine
+from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role
@@ -35,6 +36,8 @@ from claude_sessions.people import Caller
 from claude_sessions.router import NotificationRouter
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
+from claude_sessions.sessions.purse import Purse
+from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
@@ -86,6 +89,7 @@ async def open_daemon(
         book = SessionBook(events, output_blocks=settings.sessions.output_blocks)
         rules = RuleBook(documents, events, clock)
         trust = TrustBook(documents, events, clock)
+        transcripts = Transcripts(settings.sessions.environment(environ))
         desk = ApprovalDesk(
             log=events,
             rules=rules,
@@ -104,8 +108,18 @@ async def open_daemon(
                 desk=desk,
                 clock=clock,
                 rhythm=rhythm_of(settings.sessions),
-                max_sessions=settings.sessions.max_sessions,
+                room=Room(
+                    max_sessions=settings.sessions.max_sessions,
+                    memory_mb=settings.sessions.memory_budget_mb,
+                ),
                 trusted=trust.covers,
+                transcripts=transcripts,
+                purse=Purse(
+                    settings.sessions.daily_budget_usd,
+                    spent_since=events.store.spent_since,
+                    clock=clock,
+                    zone=settings.schedules.zone,
+                ),
             )
         )
         pool = Pool(
@@ -143,11 +157,12 @@ def engine_of(settings: SessionSettings, environ: Mapping[str, str]) -> ClaudeEn
 
 
 def rhythm_of(settings: SessionSettings) -> Rhythm:
-    minutes = settings.idle_timeout_minutes
+    idle, stall = settings.idle_timeout_minutes, settings.stall_minutes
     return Rhythm(
-        idle_seconds=minutes * 60 if minutes is not None else None,
+        idle_seconds=idle * 60 if idle is not None else None,
         idle_kills=settings.idle_action == "kill",
         safety_net_seconds=settings.safety_net_seconds,
+        stall_seconds=stall * 60 if stall is not None else None,
     )
 
 

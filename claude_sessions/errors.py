@@ -5,20 +5,28 @@ SessionsError
 ├── BadRequest           the command itself makes no sense
 │   └── UsageError       a chat line that could not be read; carries the usage line
 ├── NotFound             no such session, approval, rule, task
-├── Conflict             it cannot be done now (name taken, already decided, pool full)
+├── Conflict             it cannot be done now (name taken, already decided)
+│   └── PoolFull         every process is at work; a place in the line is offered
 ├── Forbidden            the caller's role, or the directory, does not allow it
 ├── EngineError          Claude could not be started, or died
-│   └── LoginExpired     Claude has no valid login
+│   ├── LoginExpired     Claude has no valid login
+│   └── LiveElsewhere    another program has the conversation open
 └── StorageFull          the disk is full: new work is refused
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from claude_sessions.channel import Action
 
 
 class SessionsError(Exception):
     """Its text is a sentence that says what happened and what to do."""
+
+    actions: tuple[Action, ...] = ()  # what can be done about it with one press
 
 
 class ConfigError(SessionsError):
@@ -45,6 +53,12 @@ class Conflict(SessionsError):
     pass
 
 
+class PoolFull(Conflict):
+    def __init__(self, message: str, *, session: str | None = None) -> None:
+        self.session = session  # who was to be woken
+        super().__init__(message)
+
+
 class Forbidden(SessionsError):
     pass
 
@@ -54,6 +68,10 @@ class EngineError(SessionsError):
 
 
 class LoginExpired(EngineError):
+    pass
+
+
+class LiveElsewhere(EngineError):
     pass
 
 

@@ -132,6 +132,8 @@ class SessionForked(Payload):
     from_session_id: str
     from_seq: int
     claude_session_id: str | None = None
+    source: str | None = None  # the conversation it branches off from
+    source_leaf: str | None = None  # after this message of it; None: at its end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

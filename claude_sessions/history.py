@@ -33,9 +33,9 @@ class History:
             self.store.events, after=after, upto=upto, session=session, limit=limit
         )
 
-    async def tail_of(self, session: str, type_: str, n: int) -> list[Event]:
-        """The last `n` events of one type, oldest first."""
-        return await asyncio.to_thread(self.store.tail_of, session, type_, n)
+    async def tail_of(self, session: str, types: Collection[str], n: int) -> list[Event]:
+        """The last `n` events of these types, oldest first."""
+        return await asyncio.to_thread(self.store.tail_of, session, types, n)
 
     async def sums(self) -> Sums:
         """Of all runs and all money there ever was."""

@@ -78,6 +78,7 @@ class SessionState:
     reason: Reason | None = None
     message: str = ""
     claude_ids: tuple[str, ...] = ()
+    source: tuple[str, str | None] | None = None  # of a fork that has not begun: conversation, leaf
     transcript_bytes: int | None = None  # how much of Claude's own file is in the log
     resets_at: float | None = None  # parked: until then
 
@@ -259,7 +260,8 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
         case e.ConversationIdentified():
             return _identified(state, payload.claude_session_id)
         case e.SessionForked():
-            return _identified(state, payload.claude_session_id)
+            source = (payload.source, payload.source_leaf) if payload.source else None
+            return {"source": source} | _identified(state, payload.claude_session_id)
         case e.SessionResumed():
             return _move(state, Status.STARTING) | {
                 "reason": None,
@@ -273,11 +275,8 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
         case e.SessionWoken():
             return _move(state, Status.STARTING) | {"reason": None, "resets_at": None}
         case e.SessionAsleep():
-            return (
-                _move(state, Status.ASLEEP)
-                | _released(state, payload.transcript_bytes)
-                | {"reason": payload.reason}
-            )
+            move = {} if state.in_line else _move(state, Status.ASLEEP)
+            return move | _released(state, payload.transcript_bytes) | {"reason": payload.reason}
         case e.SessionQueued():
             move = {} if state.status is Status.ASLEEP else _move(state, Status.ASLEEP)
             return move | {"reason": Reason.QUEUED, "resets_at": None}

@@ -79,6 +79,24 @@ class Withdraw(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListQueue(Command):
+    """What waits to be said to a session, or everywhere, and who waits for a process."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see what is queued"
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait(Command):
+    """A turn that gives no sign of life may take its time: ask again later."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "talk to sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt(Command):
     ROLE: ClassVar[Role] = Role.PROMPTER
     TO: ClassVar[str] = "interrupt sessions"
@@ -108,6 +126,16 @@ class Kill(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Forget(Command):
+    """Delete all that the log has of a session; nothing else ever deletes."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "delete sessions"
+    session: str
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "read sessions"
@@ -134,6 +162,15 @@ class Stats(Command):
 class Cost(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see the figures"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTurns(Command):
+    """Where a fork may branch off."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "read sessions"
     session: str
 
 
@@ -203,6 +240,17 @@ class SetModel(Command):
     TO: ClassVar[str] = "change a session's model"
     session: str
     model: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBudget(Command):
+    """What a session may spend in all; `more`: that much more than it has spent or may now."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "change a session's budget"
+    session: str
+    budget_usd: float
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from claude_sessions import commands as c
 from claude_sessions.commands import replies
 from claude_sessions.commands.pool import Pool, about, mode_for
-from claude_sessions.errors import Conflict, NotFound
+from claude_sessions.errors import BadRequest, Conflict, NotFound
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
 
@@ -26,6 +26,20 @@ async def set_model(pool: Pool, command: c.SetModel, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     await pool.manager.set_model(state, command.model, caller=str(caller))
     return about(f"{state.name}: model {command.model or 'default'}.", state)
+
+
+async def set_budget(pool: Pool, command: c.SetBudget, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    budget = command.budget_usd
+    if command.more:
+        budget += max(state.spec.budget_usd or 0.0, state.cost_usd)
+    if caller.agent and budget > (state.spec.budget_usd or 0.0):
+        caller.must_be_admin_to_loosen("A larger budget")
+    if budget <= state.cost_usd:
+        raise BadRequest(f"{state.name} has spent {replies.money(state.cost_usd)} already.")
+    await pool.manager.set_budget(state, budget, caller=str(caller))
+    state = await pool.book.load(state.id)
+    return about(replies.budget(state), state)
 
 
 async def rename(pool: Pool, command: c.Rename, caller: Caller) -> c.Reply:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from claude_sessions import commands as c
+from claude_sessions.channel import Action
 from claude_sessions.commands import adjusting, deciding, reading, starting, talking
+from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool
+from claude_sessions.errors import PoolFull
 from claude_sessions.people import Caller
 
 Function = Callable[[Pool, Any, Caller], Awaitable[c.Reply]]
@@ -16,9 +20,12 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Launch: starting.launch,
     c.Resume: starting.resume,
     c.Kill: starting.kill,
+    c.Forget: starting.forget,
     c.Respond: talking.respond,
     c.Talk: talking.talk,
     c.Withdraw: talking.withdraw,
+    c.ListQueue: talking.list_queue,
+    c.Wait: talking.wait,
     c.Interrupt: talking.interrupt,
     c.Foreground: reading.foreground,
     c.Background: reading.background,
@@ -27,6 +34,7 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.ListResumable: reading.list_resumable,
     c.Stats: reading.stats,
     c.Cost: reading.cost,
+    c.ListTurns: reading.list_turns,
     c.ListApprovals: deciding.list_approvals,
     c.Decide: deciding.decide,
     c.Answer: deciding.answer,
@@ -37,6 +45,7 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Untrust: deciding.untrust,
     c.SetMode: adjusting.set_mode,
     c.SetModel: adjusting.set_model,
+    c.SetBudget: adjusting.set_budget,
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
     c.StopTask: adjusting.stop_task,
@@ -46,4 +55,17 @@ FUNCTIONS: dict[type[c.Command], Function] = {
 
 async def execute(pool: Pool, command: c.Command, caller: Caller) -> c.Reply:
     caller.must_be(command.ROLE, command.TO)
-    return await FUNCTIONS[type(command)](pool, command, caller)
+    try:
+        return await FUNCTIONS[type(command)](pool, command, caller)
+    except PoolFull as full:
+        full.actions = _wait_in_line(command, full.session)
+        raise
+
+
+def _wait_in_line(command: c.Command, session: str | None) -> tuple[Action, ...]:
+    if isinstance(command, c.Talk) and session is not None:
+        command = c.Respond(session=session, text=command.text, attachments=command.attachments)
+    if not isinstance(command, c.Launch | c.Respond | c.Resume):
+        return ()
+    line = line_of(replace(command, queue=True))
+    return (Action(label="Wait in line", line=line),) if line else ()

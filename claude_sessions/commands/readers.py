@@ -28,6 +28,7 @@ def _new(line: Line) -> c.Command:
         allowed_tools=values.rules(line),
         once=line.has("once"),
         foreground=line.has("fg"),
+        queue=line.has("queue"),
     )
 
 
@@ -42,7 +43,11 @@ def _say(line: Line) -> c.Command:
     session, text = line.word(NAME), line.text("The message")
     values.at_most_one(line, "interrupt", "steer")
     return c.Respond(
-        session=session, text=text, interrupt=line.has("interrupt"), steer=line.has("steer")
+        session=session,
+        text=text,
+        interrupt=line.has("interrupt"),
+        steer=line.has("steer"),
+        queue=line.has("queue"),
     )
 
 
@@ -73,7 +78,9 @@ def _output(line: Line) -> c.Command:
     return c.Output(session=session, lines=values.lines(line, 50), full=line.has("full"))
 
 
-def _on_session(command: type[c.Kill] | type[c.Interrupt] | type[c.Cost]) -> Reader:
+def _on_session(
+    command: type[c.Kill] | type[c.Interrupt] | type[c.Cost] | type[c.ListTurns] | type[c.Wait],
+) -> Reader:
     def read(line: Line) -> c.Command:
         session = line.word(NAME)
         line.end()
@@ -117,7 +124,28 @@ def _resume(line: Line) -> c.Command:
         mode=values.mode(line),
         budget_usd=values.budget(line),
         directory=line.value("dir"),
+        turn=values.turn(line),
+        queue=line.has("queue"),
     )
+
+
+def _queue(line: Line) -> c.Command:
+    session = line.optional_word()
+    line.end()
+    return c.ListQueue(session=session)
+
+
+def _forget(line: Line) -> c.Command:
+    session = line.word(NAME)
+    line.end()
+    return c.Forget(session=session, confirmed=line.has("yes"))
+
+
+def _budget(line: Line) -> c.Command:
+    session, word = line.word(NAME), line.word("The budget")
+    line.end()
+    more = word.startswith("+")
+    return c.SetBudget(session=session, budget_usd=values.dollars(line, word[more:]), more=more)
 
 
 def _allow(line: Line) -> c.Command:
@@ -221,6 +249,8 @@ READERS: dict[str, Reader] = {
     "kill": _on_session(c.Kill),
     "resume": _resume,
     "withdraw": _withdraw,
+    "queue": _queue,
+    "wait": _on_session(c.Wait),
     "approvals": _alone(c.ListApprovals()),
     "allow": _allow,
     "deny": _deny,
@@ -230,6 +260,9 @@ READERS: dict[str, Reader] = {
     "model": _set_model,
     "rename": _rename,
     "tasks": _tasks,
+    "turns": _on_session(c.ListTurns),
+    "forget": _forget,
+    "budget": _budget,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
     "trust": _on_directory(c.Trust),

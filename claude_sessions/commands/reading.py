@@ -8,9 +8,11 @@ from claude_sessions import commands as c
 from claude_sessions import events as e
 from claude_sessions.commands import replies
 from claude_sessions.commands.pool import Pool, about, append
+from claude_sessions.commands.turns import turns_of
 from claude_sessions.errors import BadRequest
 from claude_sessions.model import ENDINGS, Status
 from claude_sessions.people import Caller
+from claude_sessions.sessions.book import block_of
 from claude_sessions.state import SessionState
 from claude_sessions.storage.index import SessionRow
 
@@ -20,7 +22,7 @@ RESTING = frozenset(s for s in Status if not s.has_process) - ENDINGS
 async def foreground(pool: Pool, command: c.Foreground, caller: Caller) -> c.Reply:
     """What came before this moment is in the reply; what comes after it is streamed."""
     channel = _channel(caller)
-    state = await pool.book.find(command.session)
+    state = await pool.manager.catch_up(await pool.book.find(command.session))
     watching = channel in state.foreground
     position = None if watching else state.bookmarks.get(channel)
     await append(pool, state, e.Foregrounded(channel=channel), caller)
@@ -46,12 +48,7 @@ async def _blocks_from_log(pool: Pool, session_id: str) -> tuple[str, ...]:
     blocks: list[str] = []
     after = 0
     while page := await pool.log.events(session_id, after=after):
-        blocks += [
-            event.payload.text
-            for event in page
-            if isinstance(event.payload, e.AssistantMessage)
-            and event.payload.parent_tool_use_id is None
-        ]
+        blocks += [words for event in page if (words := block_of(event.payload)) is not None]
         after = page[-1].seq
     return tuple(blocks)
 
@@ -72,7 +69,7 @@ async def background(pool: Pool, command: c.Background, caller: Caller) -> c.Rep
 
 
 async def output(pool: Pool, command: c.Output, caller: Caller) -> c.Reply:
-    state = await pool.book.find(command.session)
+    state = await pool.manager.catch_up(await pool.book.find(command.session))
     end = pool.book.output(state.id).end
     lines = await _between(pool, state, 0 if command.full else max(end - command.lines, 0), end)
     return about(replies.output(state, lines, pool.clock.now()), state, lines=lines)
@@ -119,6 +116,13 @@ async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:
     sums = await pool.log.sums()
     metrics = replies.tally(sums, running=len(pool.manager.live()), zone=pool.zone)
     return c.Reply(text=replies.stats(metrics), data=replies.metrics_data(metrics))
+
+
+async def list_turns(pool: Pool, command: c.ListTurns, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    prompts = [(n, turn.prompt) for n, turn in enumerate(await turns_of(pool, state.id), 1)]
+    text, actions = replies.turns(state, prompts)
+    return about(text, state, actions, turns=[prompt for _, prompt in prompts])
 
 
 async def cost(pool: Pool, command: c.Cost, caller: Caller) -> c.Reply:

@@ -5,13 +5,13 @@ Nothing here reads a clock or a log; what is shown comes in as arguments.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action
 from claude_sessions.commands.decisions import approvals, decided, rules, verdict_line
-from claude_sessions.commands.figures import ago, clock, count, duration, money, ordinal
+from claude_sessions.commands.figures import ago, clock, count, duration, moment, money, ordinal
 from claude_sessions.commands.listing import (
     ICONS,
     LISTED,
@@ -35,6 +35,7 @@ __all__ = [
     "Metrics",
     "ago",
     "approvals",
+    "budget",
     "by_rank",
     "clock",
     "cost",
@@ -42,7 +43,9 @@ __all__ = [
     "doing",
     "duration",
     "foreground",
+    "forget",
     "full_listing",
+    "held",
     "help_text",
     "icon",
     "killed",
@@ -51,18 +54,23 @@ __all__ = [
     "metrics_data",
     "money",
     "output",
+    "queue",
     "queued",
     "responded",
     "resumable",
     "resumed",
     "rules",
+    "several",
     "stats",
     "tally",
     "tasks",
+    "turns",
     "verdict_line",
 ]
 
 RULE = "─" * 60
+TURNS = 20
+PRESSABLE = 4
 UNTRUSTED = "New directory: its own hooks, MCP servers and CLAUDE.md are off."
 
 
@@ -77,6 +85,8 @@ def launched(
         facts.append(spec.mode.value)
     if spec.once:
         facts.append("single turn")
+    if state.in_line:
+        facts[0] = f"⏳ {state.name} waits in line"
     lines = [" · ".join(facts), one_line(state.prompt if prompt is None else prompt, 80)]
     actions = [_action("Foreground", "fg", state), _action("Stop", "kill", state)]
     if not spec.trusted:
@@ -119,6 +129,73 @@ def queued(
         Action(label="Interrupt and say", line=f"{line} --interrupt"),
         Action(label="Withdraw", line=line),
     )
+
+
+def held(
+    state: SessionState, message_id: str, place: int, now: datetime
+) -> tuple[str, tuple[Action, ...]]:
+    """It is queued in a session without a process."""
+    if place:
+        text = f"⏳ {state.name} waits in line for a process ({ordinal(place)})."
+    elif state.resets_at is not None:
+        until = moment(state.resets_at, now)
+        text = f"⏸ Queued for {state.name}, parked until {until}. /resume {state.name} tries now."
+    else:
+        text = f"⏳ Queued for {state.name}."
+    return text, (Action(label="Withdraw", line=f"/withdraw {state.id} {message_id}"),)
+
+
+def queue(
+    states: Sequence[SessionState], place: Callable[[str], int]
+) -> tuple[str, tuple[Action, ...]]:
+    lines: list[str] = []
+    actions: list[Action] = []
+    for state in states:
+        waits = f" · waits in line ({ordinal(n)})" if (n := place(state.id)) else ""
+        lines.append(f"{icon(state)} {state.name}{waits}")
+        for number, message in enumerate(state.queued, 1):
+            lines.append(f"   {number}. {one_line(message.text, 80)}")
+            label = f"Withdraw {state.name} {number}"
+            actions.append(Action(label=label, line=f"/withdraw {state.id} {message.id}"))
+    return "\n".join(lines) or "Nothing is queued.", tuple(actions)
+
+
+def turns(
+    state: SessionState, prompts: Sequence[tuple[int, str]]
+) -> tuple[str, tuple[Action, ...]]:
+    """The last of them, with where a fork may branch off."""
+    shown = prompts[-TURNS:]
+    lines = [f"{number}. {one_line(prompt, 80)}" for number, prompt in shown]
+    if len(prompts) > len(shown):
+        lines.insert(0, f"… {len(prompts) - len(shown):,} before these")
+    actions = tuple(
+        Action(
+            label=f"Fork after {number}",
+            line=f"/resume --fork --turn {number} {state.id} ",
+            needs_text=True,
+        )
+        for number, _ in shown[-PRESSABLE:]
+    )
+    return "\n".join(
+        [state.name, *lines] if lines else [f"{state.name} has no turns yet."]
+    ), actions
+
+
+def budget(state: SessionState) -> str:
+    left = state.budget_left or 0.0
+    return f"{state.name} may spend {money(state.spec.budget_usd or 0)} in all, {money(left)} more."
+
+
+def forget(state: SessionState) -> tuple[str, tuple[Action, ...]]:
+    text = (
+        f"Delete all that is kept of {state.name}? {count(state.turns, 'turn')}, "
+        f"{spent(state)}. This cannot be undone. Claude's own file of the conversation stays."
+    )
+    return text, (Action(label="Delete it", line=f"/forget {state.id} --yes"),)
+
+
+def several(ref: str, names: Sequence[str]) -> str:
+    return f"“{one_line(ref, 40)}” could be {', '.join(names)}. Name one of them."
 
 
 def output(state: SessionState, lines: Sequence[str], now: datetime) -> str:

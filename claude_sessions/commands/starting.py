@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from claude_sessions import commands as c
 from claude_sessions import events as e
 from claude_sessions.approvals.rules import parse_rule
+from claude_sessions.channel import Action
 from claude_sessions.commands import replies
+from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
-from claude_sessions.errors import BadRequest, Conflict
-from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
+from claude_sessions.commands.turns import leaf_of
+from claude_sessions.errors import BadRequest, Conflict, NotFound
+from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Status, Verdict
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
+
+CHOICES = 8
 
 
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
@@ -35,6 +42,7 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
         caller=str(caller),
         attachments=command.attachments,
         foreground=caller.channel if command.foreground else None,
+        queue=command.queue,
     )
     await _allow(pool, rules, state, caller)
     text, actions = replies.launched(state, warnings=_taken(command.name, state))
@@ -67,21 +75,62 @@ async def _allow(
 
 
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
-    state = await pool.book.find(command.session)
+    state = await _found(pool, command)
     no_agent_into_looser(pool, state, caller)
     directory = pool.workdirs.resolve(command.directory or state.spec.directory)
     if command.fork:
         return await _fork(pool, state, command, directory, caller)
     if command.name is not None:
         raise BadRequest(f"--name goes with --fork. To rename it: /rename {state.name} NAME")
+    if command.turn is not None:
+        raise BadRequest("--turn goes with --fork: a branch may leave out what came later.")
+    if _only_to_be_woken(state, command):
+        state = await pool.manager.wake(state, caller=str(caller), queue=command.queue)
+        return about(replies.resumed(state, Status.ASLEEP, state.queued[0].text), state)
     was = state.status
     mode = mode_for(pool, command.mode, caller) if command.mode else None
     moved = directory != state.spec.directory
     if moved and mode is None:
         mode_for(pool, state.spec.mode, caller)  # a looser mode was given for the other place
     changes = _changes(state, command, mode, directory if moved else None)
-    heard = await pool.manager.resume(state, command.prompt, caller=str(caller), changes=changes)
+    heard = await pool.manager.resume(
+        state, command.prompt, caller=str(caller), changes=changes, queue=command.queue
+    )
+    if (place := pool.manager.place_in_line(state.id)) > 0:
+        text, actions = replies.held(heard.state, heard.message_id, place, pool.clock.now())
+        return about(text, heard.state, actions)
     return about(replies.resumed(heard.state, was, command.prompt), heard.state)
+
+
+async def _found(pool: Pool, command: c.Resume) -> SessionState:
+    """Also by a part of its name, if only one has it; else there is a list to choose from."""
+    try:
+        return await pool.book.find(command.session)
+    except NotFound:
+        rows = await pool.log.sessions_like(command.session, CHOICES + 1)
+        if not rows:
+            raise
+        if len(rows) == 1:
+            return await pool.book.load(rows[0].id)
+    names = [row.name for row in rows[:CHOICES]]
+    several = Conflict(replies.several(command.session, names))
+    several.actions = tuple(
+        Action(label=row.name, line=line_of(replace(command, session=row.id)) or "")
+        for row in rows[:CHOICES]
+    )
+    raise several
+
+
+def _only_to_be_woken(state: SessionState, command: c.Resume) -> bool:
+    """What it is to do is queued: there is no need to tell it to go on."""
+    resting = state.status in (Status.ASLEEP, Status.PARKED)
+    plain = command.prompt == c.DEFAULT_RESUME_PROMPT
+    return resting and plain and bool(state.queued) and not _wants_changes(command)
+
+
+def _wants_changes(command: c.Resume) -> bool:
+    wanted = (command.directory, command.model, command.mode, command.budget_usd)
+    return any(value is not None for value in wanted)
 
 
 def _changes(
@@ -131,6 +180,8 @@ async def _fork(
         origin=caller.channel or source.origin,
         caller=str(caller),
         fork_of=source,
+        fork_at=await leaf_of(pool, source, command.turn) if command.turn else None,
+        queue=command.queue,
     )
     await _allow(pool, rules, state, caller)
     warnings = (f"Branched from {source.name}.", *_taken(command.name, state))
@@ -142,6 +193,18 @@ def _taken(wanted: str | None, state: SessionState) -> tuple[str, ...]:
     if wanted is None or state.name == wanted:
         return ()
     return (f"The name {wanted} is taken; this one is {state.name}.",)
+
+
+async def forget(pool: Pool, command: c.Forget, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    if not command.confirmed:
+        text, actions = replies.forget(state)
+        return about(text, state, actions)
+    events = await pool.manager.forget(state, caller=str(caller))
+    for rule in pool.rules.all():
+        if rule.session == state.id:
+            await pool.rules.revoke(rule.id, str(caller))
+    return c.Reply(text=f"{state.name} is forgotten ({events:,} events).", data={"events": events})
 
 
 async def kill(pool: Pool, command: c.Kill, caller: Caller) -> c.Reply:

@@ -26,8 +26,14 @@ async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
         attachments=command.attachments,
         steer=command.steer,
         interrupt=command.interrupt,
+        queue=command.queue,
     )
     data = {"messageId": heard.message_id, "queued": heard.queued}
+    if not heard.state.status.has_process:
+        text, actions = replies.held(
+            heard.state, heard.message_id, pool.manager.place_in_line(state.id), pool.clock.now()
+        )
+        return c.Reply(text=text, data=data, session=state.id, actions=actions)
     if heard.queued and busy_since is not None and not (command.steer or command.interrupt):
         elapsed = (pool.clock.now() - busy_since).total_seconds()
         text, actions = replies.queued(heard.state, heard.message_id, heard.queued, elapsed)
@@ -64,17 +70,28 @@ async def withdraw(pool: Pool, command: c.Withdraw, caller: Caller) -> c.Reply:
     message = next((m for m in state.queued if m.id == command.message), None)
     if message is None:
         raise Conflict("That message is no longer queued: Claude has it.")
-    await pool.manager.withdraw(state, message.id, caller=str(caller))
     if not (command.steer or command.interrupt):
+        await pool.manager.withdraw(state, message.id, caller=str(caller))
         return about(f"{state.name}: withdrawn.", state)
-    again = c.Respond(
-        session=state.id,
-        text=message.text,
-        attachments=message.attachments,
-        steer=command.steer,
-        interrupt=command.interrupt,
-    )
-    return await respond(pool, again, caller)
+    await pool.manager.hasten(state, message, caller=str(caller), steer=command.steer)
+    return about(replies.responded(state, message.text), state)
+
+
+async def list_queue(pool: Pool, command: c.ListQueue, caller: Caller) -> c.Reply:
+    if command.session is not None:
+        states = [await pool.book.find(command.session)]
+    else:
+        rows = pool.log.store.line()
+        states = [await pool.book.load(row.id) for row in rows]
+        states += [s for s in pool.book.known() if s.queued and not s.in_line]
+    text, actions = replies.queue(states, pool.manager.place_in_line)
+    return c.Reply(text=text, data={"sessions": [s.id for s in states]}, actions=actions)
+
+
+async def wait(pool: Pool, command: c.Wait, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    await pool.manager.wait(state)
+    return about(f"{state.name} may take its time; you hear of it again if it stays silent.", state)
 
 
 async def interrupt(pool: Pool, command: c.Interrupt, caller: Caller) -> c.Reply:

@@ -22,7 +22,7 @@ class Usage:
 COMMANDS: dict[str, Usage] = {
     "new": Usage(
         line="/new [--name NAME] [--dir DIR] [--model MODEL] [--mode MODE] [--budget USD] [--once]"
-        " [--fg] [--system TEXT] [--allow RULES] PROMPT",
+        " [--fg] [--queue] [--system TEXT] [--allow RULES] PROMPT",
         help="start a session",
         example="/new --name fix-auth --dir web Users are logged out after refresh",
         aliases=("claude",),
@@ -34,7 +34,7 @@ COMMANDS: dict[str, Usage] = {
         aliases=("ls", "claude_sessions"),
     ),
     "say": Usage(
-        line="/say [--interrupt|--steer] NAME MESSAGE",
+        line="/say [--interrupt|--steer] [--queue] NAME MESSAGE",
         help="say something to a session, or one of Claude's own commands: /say NAME /compact",
         example="/say --steer fix-auth also add tests",
         aliases=("claude_respond",),
@@ -69,9 +69,9 @@ COMMANDS: dict[str, Usage] = {
         aliases=("claude_kill",),
     ),
     "resume": Usage(
-        line="/resume --list | /resume [--fork] [--name NAME] [--dir DIR] [--model MODEL]"
-        " [--mode MODE] [--budget USD] NAME [PROMPT]",
-        help="go on with a session that has ended",
+        line="/resume --list | /resume [--fork] [--turn N] [--name NAME] [--dir DIR]"
+        " [--model MODEL] [--mode MODE] [--budget USD] [--queue] NAME [PROMPT]",
+        help="go on with a session, or branch off from it, also after one of its turns",
         example="/resume --fork fix-auth try the other way",
         aliases=("claude_resume",),
     ),
@@ -79,6 +79,16 @@ COMMANDS: dict[str, Usage] = {
         line="/withdraw NAME MESSAGE [--steer|--interrupt]",
         help="take a queued message back, or say it now",
         example="/withdraw fix-auth m1a2b3c4",
+    ),
+    "queue": Usage(
+        line="/queue [NAME]",
+        help="what waits to be said, and who waits for a process",
+        example="/queue fix-auth",
+    ),
+    "wait": Usage(
+        line="/wait NAME",
+        help="let a silent turn take its time; ask again later",
+        example="/wait fix-auth",
     ),
     "approvals": Usage(
         line="/approvals",
@@ -125,6 +135,21 @@ COMMANDS: dict[str, Usage] = {
         line="/tasks [NAME] | /tasks stop NAME TASK",
         help="what runs in the background of a session",
         example="/tasks stop fix-auth b1",
+    ),
+    "turns": Usage(
+        line="/turns NAME",
+        help="the turns of a session, to branch off from",
+        example="/turns fix-auth",
+    ),
+    "forget": Usage(
+        line="/forget NAME [--yes]",
+        help="delete all that is kept of a session",
+        example="/forget old-idea",
+    ),
+    "budget": Usage(
+        line="/budget NAME USD|+USD",
+        help="what a session may spend in all, or how much more",
+        example="/budget fix-auth +5",
     ),
     "cost": Usage(
         line="/cost NAME",

@@ -44,22 +44,32 @@ def scope(line: Line, default: Scope) -> Scope:
 
 def budget(line: Line) -> float | None:
     word = line.value("budget")
-    if word is None:
-        return None
+    return None if word is None else dollars(line, word)
+
+
+def dollars(line: Line, word: str) -> float:
     match = BUDGET.fullmatch(word)
     amount = float(match[1]) if match else 0.0
     if amount <= 0:
-        raise line.error(f"--budget takes a positive number such as 5 or $2.50, not {shown(word)}.")
+        raise line.error(f"A budget is a positive number such as 5 or $2.50, not {shown(word)}.")
     return amount
 
 
 def lines(line: Line, default: int) -> int:
-    word = line.value("lines")
+    return _whole(line, "lines") or default
+
+
+def turn(line: Line) -> int | None:
+    return _whole(line, "turn")
+
+
+def _whole(line: Line, flag: str) -> int | None:
+    word = line.value(flag)
     if word is None:
-        return default
+        return None
     match = LINES.fullmatch(word)
     if match is None:
-        raise line.error(f"--lines takes a whole number from 1, not {shown(word)}.")
+        raise line.error(f"--{flag} takes a whole number from 1, not {shown(word)}.")
     return int(match[1])
 
 

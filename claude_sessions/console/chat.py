@@ -126,7 +126,7 @@ class ConsoleChat:
         try:
             reply = await self._hear(text)
         except SessionsError as error:
-            await self._channel.say(str(error))
+            await self._channel.reply(Reply(text=str(error), actions=error.actions))
         except Exception as error:
             logger.exception("console.failed")
             await self._channel.say(f"That went wrong: {error!r}. The log says more.")

@@ -49,6 +49,7 @@ class Answer:
 
 
 Asker = Callable[[Ask], Awaitable[Answer]]
+Check = Callable[[], Awaitable[None]]
 
 
 class EngineEvent:
@@ -146,7 +147,9 @@ class TurnOver(EngineEvent):
     context_tokens: int = 0
     context_window: int = 0
     injected: bool = False
-    local: bool = False  # a slash command the CLI answered by itself
+    local: bool = False  # the CLI answered by itself: a slash command, or a prompt it refused
+    remark: str = ""  # what it said about that
+    leaf: str = ""  # Claude's id of the last message
 
     @property
     def interrupted(self) -> bool:
@@ -251,10 +254,14 @@ class Engine(Protocol):
         claude_id: str,
         resume: str | None = None,
         fork: bool = False,
+        fork_at: str | None = None,
         budget_usd: float | None = None,
+        check: Check | None = None,
     ) -> Conversation:
         """Start Claude; raises `EngineError` with a sentence that says why it did not start.
 
-        `claude_id` names a new conversation (or the fork); `resume` continues an old one.
+        `claude_id` names a new conversation (or the fork); `resume` continues an old one;
+        `fork_at` is the last message of it that the fork has. `check` is made while Claude starts:
+        when it raises, the process is closed again and that is raised.
         """
         ...

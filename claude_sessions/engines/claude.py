@@ -22,9 +22,10 @@ from claude_agent_sdk import (
 )
 
 from claude_sessions import engines as g
+from claude_sessions.engines.agents import elsewhere, live_sessions
 from claude_sessions.engines.translate import Translator
 from claude_sessions.engines.transport import CliTransport, Frame
-from claude_sessions.errors import EngineError, LoginExpired
+from claude_sessions.errors import EngineError, LiveElsewhere, LoginExpired
 from claude_sessions.model import PermissionMode, SessionSpec
 
 log = structlog.get_logger()
@@ -67,20 +68,34 @@ class ClaudeEngine:
         claude_id: str,
         resume: str | None = None,
         fork: bool = False,
+        fork_at: str | None = None,
         budget_usd: float | None = None,
+        check: g.Check | None = None,
     ) -> ClaudeConversation:
-        options = self._options(spec, claude_id, resume, fork, budget_usd)
+        options = self._options(spec, claude_id, resume, fork, fork_at, budget_usd)
         conversation = ClaudeConversation(options, env=self._env, ask=ask)
+        checks = [check] if check else []
+        if resume and not fork:
+            checks.append(lambda: self._alone(conversation, resume))
         await self._starts.acquire()
         # One that hangs must not keep the others from starting.
         slot = asyncio.get_running_loop().call_later(SLOT_SECONDS, self._starts.release)
         try:
-            await conversation.connect()
+            await _connected(conversation, checks)
         finally:
             if not slot.cancelled() and slot.when() > asyncio.get_running_loop().time():
                 slot.cancel()
                 self._starts.release()
         return conversation
+
+    async def _alone(self, conversation: ClaudeConversation, claude_id: str) -> None:
+        live = await live_sessions(conversation.cli, self._env)
+        await conversation.connected.wait()
+        if (where := elsewhere(live, claude_id, own_pid=conversation.pid)) is not None:
+            raise LiveElsewhere(
+                f"Its conversation is open in another program ({where}). Close it there, then say "
+                "it again; or branch off with /resume --fork."
+            )
 
     def _options(
         self,
@@ -88,6 +103,7 @@ class ClaudeEngine:
         claude_id: str,
         resume: str | None,
         fork: bool,
+        fork_at: str | None,
         budget_usd: float | None,
     ) -> ClaudeAgentOptions:
         extra: dict[str, str | None] = {}
@@ -108,9 +124,21 @@ class ClaudeEngine:
             setting_sources=list(self._setting_sources) if spec.trusted else ["user"],  # type: ignore[arg-type]
             resume=resume,
             fork_session=fork,
+            resume_session_at=fork_at,
             session_id=claude_id if fork or not resume else None,
             extra_args=extra,
         )
+
+
+async def _connected(conversation: ClaudeConversation, checks: Sequence[g.Check]) -> None:
+    """The checks are made beside the start, which takes longer; nothing has been said yet."""
+    results = await asyncio.gather(
+        conversation.connect(), *(check() for check in checks), return_exceptions=True
+    )
+    for problem in results:
+        if isinstance(problem, BaseException):
+            await conversation.close()
+            raise problem
 
 
 def _names(commands: object) -> Iterator[str]:
@@ -157,12 +185,23 @@ class ClaudeConversation:
         self._client = ClaudeSDKClient(options, transport=self._transport)
         self.version: str | None = None
         self.commands: tuple[str, ...] = ()
+        self.connected = asyncio.Event()  # or it never will be
+
+    @property
+    def cli(self) -> str:
+        return self._transport.cli
 
     @property
     def pid(self) -> int | None:
         return self._transport.pid
 
     async def connect(self) -> None:
+        try:
+            await self._connect()
+        finally:
+            self.connected.set()
+
+    async def _connect(self) -> None:
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._client.connect()

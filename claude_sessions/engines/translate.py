@@ -27,6 +27,7 @@ class Translator:
         self._model = ""
         self._context_tokens = 0
         self._local_output: list[str] = []
+        self._leaf = ""
 
     def feed(self, frame: Frame) -> list[g.EngineEvent]:
         """What a frame means; never raises, whatever the CLI sends."""
@@ -101,6 +102,8 @@ class Translator:
         if message.get("model") == "<synthetic>":
             self._local_output.append(_plain(message["content"]))
             return
+        if frame.get("parent_tool_use_id") is None:
+            self._leaf = str(frame.get("uuid") or "")
         for block in message["content"]:
             yield from self._content(block, message, frame)
 
@@ -166,6 +169,8 @@ class Translator:
             context_window=_window(models, self._model),
             injected=(frame.get("origin") or {}).get("kind") == "task-notification",
             local=local,
+            remark=" ".join(str(frame.get("result") or "").split())[:300] if local else "",
+            leaf=self._leaf,
         )
 
 

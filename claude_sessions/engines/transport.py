@@ -54,6 +54,10 @@ class CliTransport(Transport):
         self.stderr: deque[str] = deque(maxlen=40)
 
     @property
+    def cli(self) -> str:
+        return command_line(self._options)[0]
+
+    @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 

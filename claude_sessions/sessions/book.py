@@ -12,6 +12,18 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.sessions.output import OutputBuffer
 from claude_sessions.state import SessionState, absorb
 
+BLOCKS = (e.AssistantMessage.TYPE, e.TerminalMessage.TYPE)
+
+
+def block_of(payload: e.Payload) -> str | None:
+    """The block of output that this is; None: it is none."""
+    match payload:
+        case e.AssistantMessage(parent_tool_use_id=None, text=text):
+            return text
+        case e.TerminalMessage(text=text):
+            return f"💻 {text}"
+    return None
+
 
 class SessionBook:
     def __init__(self, log: EventLog, *, output_blocks: int) -> None:
@@ -39,14 +51,20 @@ class SessionBook:
         match event.payload:
             case e.SessionCreated():
                 self._outputs[event.session] = OutputBuffer(self._output_blocks)
-            case e.AssistantMessage(parent_tool_use_id=None, text=text):
-                self._outputs[event.session].add(text)
+            case e.AssistantMessage() | e.TerminalMessage() as said:
+                if (words := block_of(said)) is not None:
+                    self._outputs[event.session].add(words)
 
     def state(self, session_id: str) -> SessionState | None:
         return self._states.get(session_id)
 
     def known(self) -> list[SessionState]:
         return list(self._states.values())
+
+    def drop(self, session_id: str) -> None:
+        """Out of memory; it is read again when somebody asks for it."""
+        self._states.pop(session_id, None)
+        self._outputs.pop(session_id, None)
 
     def output(self, session_id: str) -> OutputBuffer:
         return self._outputs[session_id]
@@ -64,7 +82,7 @@ class SessionBook:
         while (state := self._states.get(session_id)) is None:
             self._loading[session_id] = 0
             read = await self._log.state_at(session_id)
-            last = await self._log.tail_of(session_id, e.AssistantMessage.TYPE, self._output_blocks)
+            last = await self._log.tail_of(session_id, BLOCKS, self._output_blocks)
             if self._loading.pop(session_id, 0) <= read.last_seq:
                 self._adopt(read, last)
         return state
@@ -73,11 +91,9 @@ class SessionBook:
         if state.id in self._states:
             return  # somebody else loaded it meanwhile
         blocks = [
-            event.payload.text
+            words
             for event in last
-            if isinstance(event.payload, e.AssistantMessage)
-            and event.payload.parent_tool_use_id is None
-            and event.seq <= state.last_seq
+            if event.seq <= state.last_seq and (words := block_of(event.payload)) is not None
         ]
         self._states[state.id] = state
         self._outputs[state.id] = OutputBuffer(self._output_blocks)

@@ -92,6 +92,7 @@ def completion(over: g.TurnOver, duration_ms: int) -> e.TurnCompleted:
         duration_ms=duration_ms,
         context_tokens=over.context_tokens,
         context_window=over.context_window,
+        leaf=over.leaf,
     )
 
 

@@ -14,7 +14,8 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
-from claude_sessions.errors import BadRequest, Conflict, StorageFull
+from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.errors import BadRequest, Conflict, PoolFull, StorageFull
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import (
     NAME,
@@ -29,12 +30,15 @@ from claude_sessions.model import (
 from claude_sessions.sessions.abandoned import name_the_abandoned
 from claude_sessions.sessions.beginnings import born, new_message
 from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.line import Line
 from claude_sessions.sessions.mailbox import Gone
-from claude_sessions.sessions.process import Opening
+from claude_sessions.sessions.purse import Purse
+from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.session import Session, may_rest
 from claude_sessions.sessions.stream import not_offered, slash_of
 from claude_sessions.sessions.timers import Rhythm
-from claude_sessions.state import SessionState, draft
+from claude_sessions.sessions.transcript import said_elsewhere
+from claude_sessions.state import QueuedMessage, SessionState, draft
 
 log = structlog.get_logger()
 
@@ -47,7 +51,7 @@ class Heard:
     """What became of a message."""
 
     message_id: str
-    queued: int  # its place in the queue, from 1; 0: it is being worked on
+    queued: int  # its place in the session's queue, from 1; 0: it is being worked on
     state: SessionState
 
 
@@ -63,8 +67,10 @@ class SessionManager:
         desk: ApprovalDesk,
         clock: Clock,
         rhythm: Rhythm,
-        max_sessions: int,
+        room: Room,
         trusted: Callable[[str], bool],
+        transcripts: Transcripts,
+        purse: Purse,
     ) -> None:
         self._log = log
         self._book = book
@@ -72,8 +78,11 @@ class SessionManager:
         self._desk = desk
         self._clock = clock
         self._rhythm = rhythm
-        self._max_sessions = max_sessions
+        self._room = room
+        self._line = Line()
         self._trusted = trusted
+        self._transcripts = transcripts
+        self._purse = purse
         self._live: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group = asyncio.TaskGroup()
@@ -84,11 +93,15 @@ class SessionManager:
     async def __aenter__(self) -> SessionManager:
         await self._group.__aenter__()
         await name_the_abandoned(self._log, self._book)
+        self._log.observe(self._line.see)
+        self._line.restore(row.id for row in self._log.store.line())
+        self._server = self._group.create_task(self._serve_line(), name="pool.line")
         return self
 
     async def __aexit__(self, *failure: Any) -> None:
         """Turns are interrupted, sessions fall asleep; whoever does not within the time is cut."""
         self._stopping = True
+        self._server.cancel()
         if self._beginning:
             await asyncio.wait(self._beginning)
         rests = [
@@ -124,6 +137,10 @@ class SessionManager:
         session = self._live.get(session_id)
         return session.slash_commands if session else ()
 
+    def place_in_line(self, session_id: str) -> int:
+        """From 1; 0: it does not wait for a process."""
+        return self._line.place(session_id)
+
     # --- launching
 
     async def launch(
@@ -137,7 +154,10 @@ class SessionManager:
         attachments: tuple[Mapping[str, Any], ...] = (),
         foreground: str | None = None,
         fork_of: SessionState | None = None,
+        fork_at: str | None = None,
+        queue: bool = False,
     ) -> SessionState:
+        """`queue`: when every process is at work, it waits in line for one."""
         if name is not None and not NAME.fullmatch(name):
             raise BadRequest(
                 f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
@@ -146,25 +166,30 @@ class SessionManager:
         birth = born(spec, prompt, origin)
         facts: list[e.Payload] = []
         if fork_of is not None:
-            facts.append(e.SessionForked(from_session_id=fork_of.id, from_seq=fork_of.last_seq))
+            facts.append(
+                e.SessionForked(
+                    from_session_id=fork_of.id,
+                    from_seq=fork_of.last_seq,
+                    source=fork_of.claude_id,
+                    source_leaf=fork_at,
+                )
+            )
         facts.append(new_message(prompt, attachments))
         if foreground is not None:
             facts.append(e.Foregrounded(channel=foreground))
-        source = fork_of.claude_id if fork_of is not None else None
-        opening = Opening(resume=source, fork=source is not None)
         wanted = name or name_from(prompt)
-        return await self._surely(self._launch(wanted, birth, facts, opening, caller))
+        return await self._surely(self._launch(wanted, birth, facts, caller, queue))
 
     async def _launch(
         self,
         wanted: str,
         birth: e.SessionCreated,
         facts: list[e.Payload],
-        opening: Opening,
         caller: str | None,
+        queue: bool,
     ) -> SessionState:
         async with self._admission:
-            await self._make_room()
+            admitted = await self._admitted(queue)
             session_id, run = new_id(), new_id()
             named = replace(birth, name=await self._free_name(wanted))
             drafts = [
@@ -175,10 +200,11 @@ class SessionManager:
                     run=run,
                     caller=caller,
                 )
-                for fact in (named, *facts)
+                for fact in (named, *facts, *(() if admitted else (e.SessionQueued(),)))
             ]
             await self._log.append(*drafts)
-            self._start(session_id, opening)
+            if admitted:
+                self._start(session_id)
             return self._state(session_id)
 
     async def _surely(self, begin: Coroutine[Any, Any, T]) -> T:
@@ -195,6 +221,7 @@ class SessionManager:
         *,
         caller: str | None = None,
         changes: Sequence[e.Payload] = (),
+        queue: bool = False,
     ) -> Heard:
         """A new run of a session that has ended; one that lives is just spoken to.
 
@@ -202,41 +229,92 @@ class SessionManager:
         """
         message = new_message(prompt, ())
         facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
-        if not await self._surely(self._resume(state, facts, caller)):
-            return await self.say(state, prompt, caller=caller)
-        return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))
+        if not await self._surely(self._resume(state, facts, caller, queue)):
+            return await self.say(state, prompt, caller=caller, queue=queue, now=True)
+        return self._heard(message, state.id)
 
     async def _resume(
-        self, state: SessionState, facts: list[e.Payload], caller: str | None
+        self, state: SessionState, facts: list[e.Payload], caller: str | None, queue: bool
     ) -> bool:
         """False: it has not ended, or no longer."""
         async with self._admission:
             if not self._state(state.id).status.ended:
                 return False
             await self._gone(state.id)
-            await self._make_room()
+            admitted = await self._admitted(queue, state.id)
             again = replace(self._state(state.id), run=new_id())
-            await self._log.append(*(draft(again, fact, caller=caller) for fact in facts))
-            self._start(state.id, Opening(resume=state.claude_id))
+            last = () if admitted else (e.SessionQueued(),)
+            await self._log.append(*(draft(again, fact, caller=caller) for fact in (*facts, *last)))
+            if admitted:
+                self._start(state.id)
             return True
 
-    async def _make_room(self) -> None:
-        """At the cap the least recently used idle session gives its process back."""
+    # --- room
+
+    async def _admitted(self, queue: bool, session_id: str | None = None) -> bool:
+        """False: it has to wait in line, and may."""
+        try:
+            await self._make_room(session_id)
+        except PoolFull:
+            if not queue:
+                raise
+            return False
+        return True
+
+    async def _make_room(self, session_id: str | None = None) -> None:
+        """Without room the least recently used idle session gives its process back."""
         if self._stopping:
             raise Conflict("claude-sessions is stopping.")
-        while True:
-            counted = [s for s in self.live() if s.activity is not Activity.WAITING]
-            if len(counted) < self._max_sessions:
-                return
-            idle = [s for s in counted if may_rest(s)]
-            if not idle:
-                names = ", ".join(s.name for s in counted)
-                raise Conflict(
-                    f"Max sessions reached ({self._max_sessions}): {names} are at work. "
-                    "Kill a session first, or wait for one to finish."
+        self._purse.check()
+        while (why := await self._room.lacks(self.live(), self._pids())) is not None:
+            if not await self._rest_one():
+                names = ", ".join(state.name for state in self.live() if not may_rest(state))
+                raise PoolFull(
+                    f"{why}: {names} at work. Wait in line for a place, or kill a session first.",
+                    session=session_id,
                 )
-            oldest = min(idle, key=lambda s: s.updated_at)
-            await self._rest(self._live[oldest.id], Reason.POOL)
+
+    async def _rest_one(self) -> bool:
+        idle = [state for state in self.live() if may_rest(state)]
+        if not idle:
+            return False
+        oldest = min(idle, key=lambda state: state.updated_at)
+        await self._rest(self._live[oldest.id], Reason.POOL)
+        return True
+
+    async def keep_within_memory(self) -> None:
+        """Those that grew while they worked give way once they are idle."""
+        while await self._room.overfull(self._pids()):
+            async with self._admission:
+                if not await self._rest_one():
+                    return
+
+    def _pids(self) -> list[int]:
+        return [pid for session in self._live.values() if (pid := session.pid) is not None]
+
+    async def _serve_line(self) -> None:
+        while True:
+            await self._line.stirred()
+            while (first := self._line.first()) is not None:
+                if not await self._surely(self._call_up(first)):
+                    break
+
+    async def _call_up(self, session_id: str) -> bool:
+        """False: there is no room yet."""
+        async with self._admission:
+            state = await self._book.load(session_id)
+            if not state.in_line:
+                return True
+            if not state.queue:  # what it was to be told has been withdrawn
+                await self._log.append(draft(state, e.SessionAsleep(reason=Reason.USER)))
+                return True
+            try:
+                await self._make_room()
+            except (PoolFull, Conflict):
+                return False
+            await self._log.append(draft(state, e.SessionWoken()))
+            self._start(state.id)
+            return True
 
     async def _free_name(self, wanted: str) -> str:
         name, n = wanted, 1
@@ -245,7 +323,7 @@ class SessionManager:
             name = f"{wanted[:44]}-{n}"
         return name
 
-    def _start(self, session_id: str, opening: Opening) -> None:
+    def _start(self, session_id: str) -> None:
         session = Session(
             session_id,
             book=self._book,
@@ -254,8 +332,9 @@ class SessionManager:
             desk=self._desk,
             clock=self._clock,
             rhythm=self._rhythm,
-            opening=opening,
             trusted=self._trusted,
+            transcripts=self._transcripts,
+            purse=self._purse,
         )
         self._live[session_id] = session
         name = f"session:{session_id}"
@@ -289,14 +368,17 @@ class SessionManager:
         attachments: tuple[Mapping[str, Any], ...] = (),
         steer: bool = False,
         interrupt: bool = False,
+        queue: bool = False,
+        now: bool = False,
     ) -> Heard:
+        """`now`: a parked session is woken too, whatever its limit says."""
         self._check_slash(state, text)
         self._check_room()
         message = new_message(text, attachments, steer=steer, front=interrupt)
         while True:
             state = self._state(state.id)
             if (session := self._live.get(state.id)) is None:
-                if await self._surely(self._wake(state.id, message, caller)):
+                if await self._surely(self._wake(state.id, message, caller, queue, now)):
                     break
                 continue
             try:
@@ -304,10 +386,13 @@ class SessionManager:
                 break
             except Gone:
                 await self._gone(state.id)
-        state = self._state(state.id)
+        return self._heard(message, state.id)
+
+    def _heard(self, message: e.UserMessage, session_id: str) -> Heard:
+        state = self._state(session_id)
         places = [m.id for m in state.queued]
         place = places.index(message.message_id) + 1 if message.message_id in places else 0
-        if state.turn is None:
+        if state.turn is None and state.status.has_process:
             place = 0  # it is only starting
         return Heard(message_id=message.message_id, queued=place, state=state)
 
@@ -321,20 +406,42 @@ class SessionManager:
         if slash and offered and slash[0] not in offered:
             raise BadRequest(not_offered(slash[0], offered))
 
-    async def _wake(self, session_id: str, message: e.UserMessage, caller: str | None) -> bool:
+    async def wake(
+        self, state: SessionState, *, caller: str | None = None, queue: bool = False
+    ) -> SessionState:
+        """For what it has queued."""
+        await self._surely(self._wake(state.id, None, caller, queue, now=True))
+        return self._state(state.id)
+
+    async def _wake(
+        self,
+        session_id: str,
+        message: e.UserMessage | None,
+        caller: str | None,
+        queue: bool,
+        now: bool,
+    ) -> bool:
         """False: somebody else has just woken it."""
         async with self._admission:
             if session_id in self._live:
                 return False
             state = self._state(session_id)
-            if state.status is not Status.ASLEEP:
+            facts: list[e.Payload] = [message] if message is not None else []
+            if state.status is Status.PARKED and not now:
+                await self._log.append(*(draft(state, fact, caller=caller) for fact in facts))
+                return True
+            if state.status not in (Status.ASLEEP, Status.PARKED):
                 raise Conflict(
                     f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
                 )
-            await self._make_room()
-            woken = (draft(state, fact, caller=caller) for fact in (e.SessionWoken(), message))
-            await self._log.append(*woken)
-            self._start(state.id, Opening(resume=state.claude_id))
+            admitted = await self._admitted(queue or state.in_line, session_id)
+            if admitted:
+                facts = [e.SessionWoken(), *facts]
+            elif not state.in_line:
+                facts.append(e.SessionQueued())
+            await self._log.append(*(draft(state, fact, caller=caller) for fact in facts))
+            if admitted:
+                self._start(state.id)
             return True
 
     async def _gone(self, session_id: str) -> None:
@@ -378,6 +485,50 @@ class SessionManager:
         else:
             gone = e.MessageWithdrawn(message_id=message_id)
             await self._log.append(draft(state, gone, caller=caller))
+
+    async def hasten(
+        self,
+        state: SessionState,
+        message: QueuedMessage,
+        *,
+        caller: str | None = None,
+        steer: bool = False,
+    ) -> None:
+        """Say what is queued now: into the running turn, or instead of it."""
+        said = new_message(message.text, message.attachments, steer=steer, front=not steer)
+        await self._with_live(state, lambda s: s.hasten(message.id, said, caller))
+
+    async def wait(self, state: SessionState) -> None:
+        await self._with_live(state, lambda s: s.wait())
+
+    async def set_budget(
+        self, state: SessionState, budget_usd: float, *, caller: str | None = None
+    ) -> None:
+        if state.id in self._live:
+            await self._with_live(state, lambda s: s.set_budget(budget_usd, caller))
+        else:
+            await self._log.append(
+                draft(state, e.BudgetChanged(budget_usd=budget_usd), caller=caller)
+            )
+
+    async def catch_up(self, state: SessionState) -> SessionState:
+        """With what was said to it in a terminal meanwhile, which is in the log from now on."""
+        async with self._admission:
+            if state.id not in self._live:
+                facts = await said_elsewhere(self._transcripts, self._state(state.id))
+                await self._log.append(*(draft(state, fact) for fact in facts))
+        return self._state(state.id)
+
+    async def forget(self, state: SessionState, *, caller: str | None = None) -> int:
+        """Delete all that the log has of it; gives how many events that were."""
+        async with self._admission:
+            if state.id in self._live:
+                raise Conflict(f"{state.name} is {state.status}: /kill {state.name} first.")
+            events = await self._log.change(lambda store: store.forget(state.id))
+            self._book.drop(state.id)
+            gone = e.SessionForgotten(session_id=state.id, name=state.name, events=events)
+            await self._log.append(e.Draft(payload=gone, caller=caller))
+            return events
 
     async def set_mode(
         self, state: SessionState, mode: PermissionMode, *, caller: str | None = None

@@ -12,6 +12,7 @@ import structlog
 from claude_sessions import engines as g
 from claude_sessions.errors import Conflict, EngineError
 from claude_sessions.model import SessionSpec
+from claude_sessions.state import SessionState
 
 log = structlog.get_logger()
 
@@ -22,6 +23,16 @@ class Opening:
 
     resume: str | None = None
     fork: bool = False
+    at: str | None = None  # branch off after this message of Claude's; None: at the end
+
+    @staticmethod
+    def of(state: SessionState) -> Opening:
+        if state.claude_id is not None:
+            return Opening(resume=state.claude_id)
+        if state.source is not None:
+            source, leaf = state.source
+            return Opening(resume=source, fork=True, at=leaf)
+        return Opening()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +64,31 @@ class ClaudeProcess:
         self.conversation: g.Conversation | None = None
 
     async def run(
-        self, spec: SessionSpec, *, ask: g.Asker, opening: Opening, budget_usd: float | None
+        self,
+        spec: SessionSpec,
+        *,
+        ask: g.Asker,
+        opening: Opening,
+        budget_usd: float | None,
+        check: g.Check | None = None,
     ) -> None:
+        """`check` is made while Claude starts; if it raises, Claude is told nothing."""
         self._task = asyncio.current_task()
         try:
-            self.conversation = await self._engine.open(
+            conversation = await self._engine.open(
                 spec,
                 ask=ask,
                 claude_id=str(uuid.uuid4()),
                 resume=opening.resume,
                 fork=opening.fork,
+                fork_at=opening.at,
                 budget_usd=budget_usd,
+                check=check,
             )
         except Exception as error:  # noqa: BLE001 - becomes the end of the run
             self._post(Died(error=_as_engine_error(error), while_starting=True))
             return
+        self.conversation = conversation
         self._post(Opened(conversation=self.conversation))
         try:
             async for event in self.conversation:

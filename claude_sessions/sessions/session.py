@@ -18,19 +18,26 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
-from claude_sessions.errors import Conflict, EngineError
+from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.errors import Conflict, EngineError, LiveElsewhere
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Activity, PermissionMode, Reason, Status, new_id
+from claude_sessions.sessions.beginnings import new_message
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.facts import signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
+from claude_sessions.sessions.next import Next, what_next
 from claude_sessions.sessions.process import ClaudeProcess, Died, Item, Opened, Opening
+from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.stream import MessageStream
 from claude_sessions.sessions.timers import Alarm, Rhythm
+from claude_sessions.sessions.transcript import given_back, never_began, size, trouble
 from claude_sessions.sessions.turn import Turn
-from claude_sessions.state import QueuedMessage, SessionState, draft
+from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
+
+CONTINUE = "Continue where you left off."
 
 
 class Session:
@@ -44,8 +51,9 @@ class Session:
         desk: ApprovalDesk,
         clock: Clock,
         rhythm: Rhythm,
-        opening: Opening,
         trusted: Callable[[str], bool],
+        transcripts: Transcripts,
+        purse: Purse,
     ) -> None:
         self.id = session_id
         self._book = book
@@ -53,18 +61,22 @@ class Session:
         self._desk = desk
         self._clock = clock
         self._rhythm = rhythm
-        self._opening = opening
         self._trusted = trusted
+        self._transcripts = transcripts
+        self._purse = purse
         self._stream = MessageStream(log)
         self._mailbox: Mailbox[Item] = Mailbox()
         self._process = ClaudeProcess(engine, self._mailbox.post, self._mailbox.__len__)
         self._turn = Turn()
+        self._resumes: str | None = None  # the conversation it is to go on with
+        self._renewed = False  # its budget was changed while its process ran
         self._login_told = False
         self._over = False
         self._idle = Alarm(clock, rhythm.idle_seconds, self._mailbox.ring(self._idle_rang))
         self._safety_net = Alarm(
             clock, rhythm.safety_net_seconds, self._mailbox.ring(self._safety_net_rang)
         )
+        self._watchdog = Alarm(clock, rhythm.stall_seconds, self._mailbox.ring(self._stalled))
 
     @property
     def state(self) -> SessionState:
@@ -81,6 +93,10 @@ class Session:
 
     async def withdraw(self, message_id: str, caller: str | None) -> None:
         await self._mailbox.order(lambda: self._withdraw(message_id, caller))
+
+    async def hasten(self, old: str, message: e.UserMessage, caller: str | None) -> None:
+        """What is queued as `old` is said now: the message steers, or else interrupts."""
+        await self._mailbox.order(lambda: self._hasten(old, message, caller))
 
     async def interrupt(self, caller: str | None) -> bool:
         """False: there was no turn to interrupt."""
@@ -99,8 +115,20 @@ class Session:
     async def set_model(self, model: str | None, caller: str | None) -> None:
         await self._mailbox.order(lambda: self._set_model(model, caller))
 
+    async def set_budget(self, budget_usd: float, caller: str | None) -> None:
+        await self._mailbox.order(lambda: self._set_budget(budget_usd, caller))
+
+    async def wait(self) -> None:
+        """A turn that gave no sign of life may go on for as long again."""
+        await self._mailbox.order(self._wait)
+
     async def stop_task(self, task_id: str) -> None:
         await self._mailbox.order(lambda: self._process.live.stop_task(task_id))
+
+    @property
+    def pid(self) -> int | None:
+        conversation = self._process.conversation
+        return conversation.pid if conversation else None
 
     def cut(self) -> None:
         """End its process at once, whatever its task is waiting for; the ending follows."""
@@ -120,6 +148,7 @@ class Session:
                 tasks = [
                     children.create_task(self._idle.run(), name=f"idle:{self.id}"),
                     children.create_task(self._safety_net.run(), name=f"safety-net:{self.id}"),
+                    children.create_task(self._watchdog.run(), name=f"watchdog:{self.id}"),
                     children.create_task(self._open(), name=f"claude:{self.id}"),
                 ]
                 await self._attend()
@@ -148,6 +177,9 @@ class Session:
                 await item.carry_out()
             case Opened():
                 await self._opened(item.conversation)
+            case Died(error=LiveElsewhere() as error):
+                await self._record(e.Noticed(code="elsewhere", message=str(error)))
+                await self._sleep(Reason.ELSEWHERE)
             case Died():
                 reason = Reason.START if item.while_starting else Reason.CRASH
                 await self._end(Status.FAILED, reason, str(item.error))
@@ -158,12 +190,24 @@ class Session:
 
     async def _open(self) -> None:
         state = self.state
+        opening = Opening.of(state)
+        if opening.resume and not opening.fork:
+            if await asyncio.to_thread(never_began, self._transcripts, state):
+                opening = Opening()
+            else:
+                self._resumes = opening.resume
         await self._process.run(
             replace(state.spec, trusted=self._trusted(state.spec.directory)),
             ask=lambda ask: self._desk.ask(self.state, ask),
-            opening=self._opening,
-            budget_usd=state.budget_left,
+            opening=opening,
+            budget_usd=least(state.budget_left, self._purse.left()),
+            check=self._sound if self._resumes else None,
         )
+
+    async def _sound(self) -> None:
+        """Looked at while Claude starts, before it is told anything."""
+        if (told := await trouble(self._transcripts, self.state)) is not None:
+            raise EngineError(told)
 
     async def _opened(self, conversation: g.Conversation) -> None:
         await self._record(
@@ -179,6 +223,9 @@ class Session:
     async def _say(self, message: e.UserMessage, caller: str | None, interrupt: bool) -> None:
         self._idle.set()
         await self._record(message, caller=caller, hold=False)
+        await self._hurry(message, interrupt=interrupt)
+
+    async def _hurry(self, message: e.UserMessage, *, interrupt: bool) -> None:
         if interrupt:
             # In the same breath: a moment later it could be this message's own turn.
             await self._interrupt_for(message)
@@ -193,21 +240,34 @@ class Session:
             told = f"{error} “{message.text[:80]}” is queued."
             await self._record(e.Noticed(code="not_interrupted", message=told))
 
+    async def _hasten(self, old: str, message: e.UserMessage, caller: str | None) -> None:
+        self._must_be_queued(old)
+        gone = e.MessageWithdrawn(message_id=old)
+        await self._record(gone, message, caller=caller, hold=False)  # in one: nothing gets lost
+        await self._hurry(message, interrupt=not message.steer)
+
     async def _withdraw(self, message_id: str, caller: str | None) -> None:
+        self._must_be_queued(message_id)
+        await self._record(e.MessageWithdrawn(message_id=message_id), caller=caller)
+
+    def _must_be_queued(self, message_id: str) -> None:
         if all(m.id != message_id for m in self.state.queued):
             raise Conflict("That message is no longer queued: Claude has it.")
-        await self._record(e.MessageWithdrawn(message_id=message_id), caller=caller)
 
     async def _advance(self) -> None:
         """Between turns, the next queued message begins one."""
         conversation = self._process.conversation
         if conversation is None or self._over:
             return
+        if self.state.queued and self.state.turn is None and self._purse.left() == 0.0:
+            await self._park(self._purse.refills_at(), kind="daily", message=self._purse.told())
+            return
         turn = await self._stream.begin_turn(self.state, conversation)
         if turn is not None:
-            self._turn = Turn(slash=turn.slash)
+            self._turn = Turn(slash=turn.slash, asked=turn.text)
             self._idle.clear()
             self._safety_net.set()
+            self._watchdog.set()
         elif self.state.spec.once and not self.state.turns and not self.state.queue:
             await self._end(Status.FAILED, Reason.ERROR, "There was nothing it could be asked.")
 
@@ -226,11 +286,18 @@ class Session:
         await self._process.live.set_model(model)
         await self._record(e.ModelChanged(model=model), caller=caller)
 
+    async def _set_budget(self, budget_usd: float, caller: str | None) -> None:
+        await self._record(e.BudgetChanged(budget_usd=budget_usd), caller=caller)
+        self._renewed = True
+        if may_rest(self.state):
+            await self._sleep(Reason.BUDGET)  # the next process is told the new one
+
     # --- what Claude does
 
     async def _hear(self, event: g.EngineEvent) -> None:
         if self.state.turn:
             self._safety_net.set()
+            self._watchdog.set()
         match event:
             case g.TextDelta() | g.ToolProgressed():
                 self._turn.asking = False
@@ -260,12 +327,19 @@ class Session:
                 await self._record(*self._turn.facts(event, self._clock.monotonic()))
 
     async def _turn_began(self, event: g.TurnBegan) -> None:
+        if self._resumes is not None and event.claude_id != self._resumes:
+            raise EngineError(
+                f"Claude began another conversation instead of going on with {self._resumes}. "
+                f"That one is kept; /resume {self.state.name} tries again."
+            )
+        self._resumes = None  # from here on it may change: /clear
         facts: list[e.Payload] = []
         if event.claude_id != self.state.claude_id:
             facts.append(e.ConversationIdentified(claude_session_id=event.claude_id))
         if self.state.turn is None:
             self._turn = Turn()
             self._idle.clear()
+            self._watchdog.set()
             await self._record(e.TurnStarted(injected=True), turn=new_id())
         await self._record(*facts)
 
@@ -307,11 +381,12 @@ class Session:
         await self._record(*cut_off, *ending, turn=turn)
         if beside or self._over:
             return
-        stop_reason = self._turn.stop_reason
+        past = self._turn
         self._turn = Turn()
         self._safety_net.clear()
+        self._watchdog.clear()
         self._idle.set()
-        await self._after_turn(over, stop_reason)
+        await self._after_turn(past, over)
 
     def _cut_off(self) -> list[e.Payload]:
         """What was said in blocks that nobody will finish: it is output like any other."""
@@ -325,14 +400,48 @@ class Session:
         began = self.state.turn_started_at
         return round((self._clock.now() - began).total_seconds() * 1000) if began else 0
 
-    async def _after_turn(self, over: g.TurnOver, stop_reason: Reason | None) -> None:
-        state = self.state
-        if over.reason == "budget_exhausted" or state.budget_left == 0.0:
-            await self._out_of_budget()
-        elif state.spec.once:
-            await self._end_once(over, stop_reason)
-        else:
-            await self._advance()
+    async def _after_turn(self, turn: Turn, over: g.TurnOver) -> None:
+        now, today = self._clock.now().timestamp(), self._purse.left()
+        next_ = what_next(self.state, turn, over, now=now, today_left=today, renewed=self._renewed)
+        unfinished = over.reason == "budget_exhausted"
+        match next_:
+            case Next.SPENT:
+                await self._out_of_budget()
+            case Next.OVER:
+                await self._end_once(over, turn.stop_reason)
+            case Next.PARK:
+                await self._keep_asking(turn)
+                await self._park(turn.resets_at)
+            case Next.PARK_TODAY:
+                await (self._keep_asking(turn) if unfinished else self._record())
+                resets_at = self._purse.refills_at()
+                await self._park(resets_at, kind="daily", message=self._purse.told())
+            case Next.RENEW:
+                await (self._keep_asking(turn) if unfinished else self._record())
+                await self._renew()
+            case Next.GO_ON:
+                await self._advance()
+
+    async def _keep_asking(self, turn: Turn) -> None:
+        """What the turn was to do is queued again, in front; what it did need not be done twice."""
+        text = CONTINUE if turn.produced else turn.asked or CONTINUE
+        await self._record(new_message(text, (), front=True))
+
+    async def _renew(self) -> None:
+        """Let go of a process that knows an old budget; the line wakes it if there is more."""
+        await self._sleep(Reason.BUDGET)
+        if self.state.queue:
+            await self._record(e.SessionQueued())
+
+    async def _park(
+        self, resets_at: float | None, *, kind: str = "usage", message: str = ""
+    ) -> None:
+        if message:
+            await self._record(e.LimitReached(kind=kind, message=message, resets_at=resets_at))
+        await self._release(Reason.LIMIT)
+        length = await size(self._transcripts, self.state)
+        await self._record(e.SessionParked(resets_at=resets_at, transcript_bytes=length))
+        log.info("session.parked", session=self.id, resets_at=resets_at)
 
     async def _out_of_budget(self) -> None:
         budget = self.state.spec.budget_usd or 0.0
@@ -366,6 +475,7 @@ class Session:
                 duration_ms=round(state.duration(self._clock.now()) * 1000),
                 cost_usd=state.run_cost_usd,
                 cost_unknown=state.cost_unknown,
+                transcript_bytes=await size(self._transcripts, state),
             ),
             caller=caller,
         )
@@ -375,7 +485,8 @@ class Session:
         if self._over or (reason is Reason.POOL and not may_rest(self.state)):
             return False
         await self._release(reason)
-        await self._record(e.SessionAsleep(reason=reason))
+        length = await size(self._transcripts, self.state)
+        await self._record(e.SessionAsleep(reason=reason, transcript_bytes=length))
         return True
 
     async def _release(self, reason: Reason) -> None:
@@ -384,11 +495,12 @@ class Session:
         self._turn.stop_reason = self._turn.stop_reason or reason
         self._idle.clear()
         self._safety_net.clear()
+        self._watchdog.clear()
         partial = self._log.open_text(self.id)
         await self._process.close()
         await self._desk.cancel(self.id)
         await self._hear_the_rest()
-        await self._record(*map(_unsure, self.state.given))
+        await self._record(*await given_back(self._transcripts, self.state))
         if self.state.turn is not None:
             await self._record(
                 *self._cut_off(),
@@ -432,6 +544,19 @@ class Session:
             )
         )
 
+    async def _stalled(self) -> None:
+        state = self.state
+        if state.turn is None or state.pending or self._turn.stalled:
+            return
+        self._turn.stalled = True
+        minutes = (self._rhythm.stall_seconds or 0) / 60
+        told = f"{state.name} has given no sign of life for {minutes:.0f} min."
+        await self._record(e.Noticed(code="stalled", message=told))
+
+    async def _wait(self) -> None:
+        self._turn.stalled = False
+        self._watchdog.set()
+
     # --- the log
 
     async def _record(
@@ -452,7 +577,5 @@ def may_rest(state: SessionState) -> bool:
     return idle and not state.queue and not state.tasks
 
 
-def _unsure(message: QueuedMessage) -> e.Noticed:
-    """The CLI does not say what became of it, and saying it twice would be worse."""
-    words = message.text[:80]
-    return e.Noticed(code="unsure", message=f"Claude may not have heard “{words}”. Say it again.")
+def least(*amounts: float | None) -> float | None:
+    return min((amount for amount in amounts if amount is not None), default=None)

@@ -1,4 +1,4 @@
-"""The clocks of a session: idle, and the safety net."""
+"""The clocks of a session: idle, the safety net, and the watchdog."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Rhythm:
     idle_seconds: float | None = 1800.0
     idle_kills: bool = False
     safety_net_seconds: float | None = 15.0
+    stall_seconds: float | None = 600.0
 
 
 class Alarm:

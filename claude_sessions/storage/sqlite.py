@@ -227,11 +227,12 @@ class Store:
                 )
             return self._typed(db, found)
 
-    def tail_of(self, session: str, type_: str, n: int) -> list[Event]:
-        """The last `n` events of one type, oldest first."""
-        query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND type = ?"
+    def tail_of(self, session: str, types: Collection[str], n: int) -> list[Event]:
+        """The last `n` events of these types, oldest first."""
+        marks = ", ".join("?" * len(types))
+        query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND type IN ({marks})"
         with self._reader() as db:
-            found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, type_, n))
+            found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, *types, n))
             return self._typed(db, found)[::-1]
 
     def last_event(self) -> Event | None:

@@ -176,7 +176,7 @@ REFUSED = {
     "/new --lines 3 go": "There is no --lines here",
     "/new --mode a go": "“a” could be several of: acceptEdits, auto",
     "/new --mode wild go": "“wild” is none of: default, acceptEdits",
-    "/new --budget 0 go": "--budget takes a positive number such as 5 or $2.50, not 0",
+    "/new --budget 0 go": "A budget is a positive number such as 5 or $2.50, not 0",
     "/new --budget -5 go": "positive number",
     "/new --budget 1e9 go": "positive number",
     "/new --budget nan go": "positive number",

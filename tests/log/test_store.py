@@ -119,8 +119,8 @@ def test_an_event_of_a_later_version_is_kept(store: Store) -> None:
 def test_the_last_of_one_type_come_oldest_first(store: Store) -> None:
     write(store, born("s1"), *(said(str(n)) for n in range(5)), said("x", "s2"))
     write(store, happened(e.TurnStarted()))
-    assert texts(store.tail_of("s1", "assistant.message", 3)) == ["2", "3", "4"]
-    assert store.tail_of("nobody", "assistant.message", 3) == []
+    assert texts(store.tail_of("s1", ["assistant.message"], 3)) == ["2", "3", "4"]
+    assert store.tail_of("nobody", ["assistant.message"], 3) == []
 
 
 def test_a_session_is_found_by_id_name_and_every_claude_id(store: Store) -> None:

@@ -1,0 +1,45 @@
+"""The chat line that means a command: what a button stands for when it asks for the same again."""
+
+from __future__ import annotations
+
+from claude_sessions import commands as c
+from claude_sessions.commands.lexer import quote
+
+
+def line_of(command: c.Launch | c.Respond | c.Resume) -> str | None:
+    """None: it carries something that no line can say."""
+    match command:
+        case c.Launch(attachments=()):
+            words = ["/new", *_switches(command, "once", "queue", "worktree")]
+            words += ["--fg"] if command.foreground else []
+            values = _values(command, name="name", system="system_prompt")
+            rules = [f"--allow {quote(rule)}" for rule in command.allowed_tools]
+            return _joined(words, values, rules, [command.prompt])
+        case c.Respond(attachments=()):
+            flags = _switches(command, "interrupt", "steer", "queue")
+            return _joined(["/say", *flags], [], [], [quote(command.session), command.text])
+        case c.Resume():
+            words = ["/resume", *_switches(command, "fork", "queue")]
+            words += [f"--turn {command.turn}"] if command.turn else []
+            values = _values(command, name="name")
+            return _joined(words, values, [], [quote(command.session), command.prompt])
+    return None
+
+
+def _switches(command: object, *flags: str) -> list[str]:
+    return [f"--{flag}" for flag in flags if getattr(command, flag)]
+
+
+def _values(command: c.Launch | c.Resume, **more: str) -> list[str]:
+    fields = {"dir": "directory", "model": "model", "mode": "mode", "budget": "budget_usd", **more}
+    given = {flag: getattr(command, field) for flag, field in fields.items()}
+    return [f"--{flag} {quote(_plain(value))}" for flag, value in given.items() if value]
+
+
+def _plain(value: object) -> str:
+    return f"{value:.9f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _joined(words: list[str], values: list[str], rules: list[str], rest: list[str]) -> str:
+    *before, text = rest
+    return " ".join([*words, *values, *rules, *before, "--", text])

@@ -1,0 +1,59 @@
+"""Where else a conversation is open: two processes on one would silently split it.
+
+The CLI keeps no lock, but it knows which sessions are live on this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import structlog
+
+log = structlog.get_logger()
+
+ANSWER_SECONDS = 10.0
+
+
+async def live_sessions(cli: str, env: Mapping[str, str]) -> list[dict[str, Any]]:
+    """As `claude agents --json` has them; none when it does not answer: it is only asked."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            cli,
+            "agents",
+            "--json",
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env=dict(env),
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.warning("agents.unreachable", why=str(error))
+        return []
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            said, _ = await process.communicate()
+        found = orjson.loads(said or b"[]")
+    except (TimeoutError, ValueError) as error:
+        log.warning("agents.unreadable", why=repr(error))
+        return []
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def elsewhere(live: list[dict[str, Any]], claude_id: str, *, own_pid: int | None) -> str | None:
+    """Where it lives, in words; None: nowhere but here."""
+    for one in live:
+        if one.get("sessionId") == claude_id and one.get("pid") != own_pid:
+            place = f" in {one['cwd']}" if one.get("cwd") else ""
+            return f"process {one.get('pid')}{place}, {one.get('status') or 'open'}"
+    return None
