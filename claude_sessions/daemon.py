@@ -28,13 +28,16 @@ from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
 from claude_sessions.engines.claude import ClaudeEngine
+from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 from claude_sessions.router import NotificationRouter
 from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.housekeeping import Housekeeping
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.room import Room
@@ -85,6 +88,9 @@ async def open_daemon(
                 clock=clock.now,
             )
         )
+        before = events.store.last_event()
+        ledger = Ledger(home / "processes")
+        await asyncio.to_thread(ledger.sweep)
         documents = Documents(home / "documents.json")
         book = SessionBook(events, output_blocks=settings.sessions.output_blocks)
         rules = RuleBook(documents, events, clock)
@@ -104,7 +110,7 @@ async def open_daemon(
             SessionManager(
                 log=events,
                 book=book,
-                engine=engine_of(settings.sessions, environ),
+                engine=engine_of(settings.sessions, environ, ledger),
                 desk=desk,
                 clock=clock,
                 rhythm=rhythm_of(settings.sessions),
@@ -120,6 +126,17 @@ async def open_daemon(
                     clock=clock,
                     zone=settings.schedules.zone,
                 ),
+            )
+        )
+        await tell_what_was_cut_off(events, book, router, before)
+        await stack.enter_async_context(
+            Housekeeping(
+                log=events,
+                book=book,
+                manager=manager,
+                clock=clock,
+                max_persisted=settings.sessions.max_persisted_sessions,
+                continue_after_limit=settings.sessions.continue_after_limit,
             )
         )
         pool = Pool(
@@ -148,11 +165,14 @@ async def open_daemon(
         )
 
 
-def engine_of(settings: SessionSettings, environ: Mapping[str, str]) -> ClaudeEngine:
+def engine_of(
+    settings: SessionSettings, environ: Mapping[str, str], ledger: Ledger | None = None
+) -> ClaudeEngine:
     return ClaudeEngine(
         env=settings.environment(environ),
         setting_sources=settings.setting_sources,
         cli_path=str(settings.cli_path) if settings.cli_path else None,
+        ledger=ledger,
     )
 
 

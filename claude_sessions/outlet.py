@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Stream:
 @dataclass(frozen=True, slots=True)
 class Told:
     notification: Notification
+    done: Callable[[], Awaitable[None]] | None = None  # once it is out
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +96,9 @@ class Outlet:
     def tell(self, notification: Notification) -> None:
         self.flush(notification.session)
         self._put(Told(notification))
+
+    def greet(self, greeting: Told) -> None:
+        self._put(greeting)
 
     def show(self, approval_id: str, notification: Notification) -> None:
         self.flush(notification.session)
@@ -191,6 +195,8 @@ class Outlet:
             match item:
                 case Told():
                     await self.channel.send(item.notification)
+                    if item.done is not None:
+                        await item.done()
                 case Shown():
                     await self._deliver_card(item)
                 case Stream():

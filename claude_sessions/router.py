@@ -8,7 +8,7 @@ stream; everything else is told once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from claude_sessions.channel import Channel, ChannelClosed, Kind, Notification
 from claude_sessions.clock import Clock
 from claude_sessions.eventlog import EventLog
 from claude_sessions.feed import Feed, Item, OpenBlocks
-from claude_sessions.outlet import Outlet
+from claude_sessions.outlet import Outlet, Told
 from claude_sessions.state import SessionState, fold
 from claude_sessions.watch import Watch
 
@@ -57,6 +57,7 @@ class NotificationRouter:
         self._deliveries: dict[str, asyncio.Task[None]] = {}
         self._reminders: dict[str, asyncio.Task[None]] = {}
         self._watches: dict[str, Watch] = {}
+        self._greetings: dict[str, Told] = {}
         self._open = OpenBlocks()
 
     async def __aenter__(self) -> Self:
@@ -117,6 +118,18 @@ class NotificationRouter:
         )
         self._outlets[channel.id] = outlet
         self._deliveries[channel.id] = self._spawn(self._serve(outlet), f"channel:{channel.id}")
+        if (greeting := self._greetings.pop(channel.id, None)) is not None:
+            outlet.greet(greeting)
+
+    def greet(
+        self, channel_id: str, greeting: Notification, told: Callable[[], Awaitable[None]]
+    ) -> None:
+        """To be told to that channel before anything else; `told` follows once it is out."""
+        item = Told(greeting, told)
+        if (outlet := self._outlets.get(channel_id)) is not None:
+            outlet.greet(item)
+        else:
+            self._greetings[channel_id] = item
 
     async def detach(self, channel_id: str) -> None:
         """Nothing more is sent to it once this returns."""

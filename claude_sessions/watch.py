@@ -12,7 +12,15 @@ from claude_sessions.model import Activity, Reason, Status
 from claude_sessions.state import SessionState, fold
 
 NEEDS_A_PERSON = frozenset(
-    {"login", "may_be_waiting", "not_interrupted", "unsure"}
+    {
+        "login",
+        "may_be_waiting",
+        "not_interrupted",
+        "stalled",
+        "elsewhere",
+        "limit_over",
+        "still_running",
+    }
 )  # codes of notices
 SHOWN_AS_CARDS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 WORTH_SAYING = frozenset({Reason.USER, Reason.ERROR})  # why a turn was cut off; else an ending says
@@ -119,7 +127,8 @@ class Watch:
                 self._logged_out |= payload.code == "login"
                 text = wording.about(self.state, payload.message)
                 if payload.code in NEEDS_A_PERSON:
-                    return self._all(Kind.NOTICE, text)
+                    actions = wording.notice_actions(self.state, payload.code)
+                    return self._all(Kind.NOTICE, text, actions)
                 return self._front(Kind.NOTICE, text)
         return NOTHING
 

@@ -7,19 +7,21 @@ Actions name a session by its id: a button may be pressed long after the name ha
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from claude_sessions import events as e
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Kind
 from claude_sessions.commands import replies
-from claude_sessions.commands.figures import clock, money
+from claude_sessions.commands.figures import clock, count, money
 from claude_sessions.commands.listing import folder
 from claude_sessions.model import Reason, Status
 from claude_sessions.state import SessionState
 
 PROMPT = 80
 LAST_WORDS = 300
+MENTIONED = 4  # with buttons
 SEPARATOR = " · "
 
 ENDINGS = {
@@ -53,6 +55,47 @@ def last_words(text: str, limit: int = LAST_WORDS) -> str:
         _, _, words = words[-limit:].partition(" ")
         words = "…" + words
     return words
+
+
+# --- a daemon begins
+
+
+def homecoming(
+    states: Sequence[SessionState],
+    said: Mapping[str, str],
+    *,
+    stopped: datetime | None,
+    clean: bool,
+) -> str:
+    """`said`: a session's last words, by its id."""
+    how = "" if clean else "stopped without warning"
+    when = f"at {local_time(stopped)}" if stopped else ""
+    told = " ".join(part for part in (how, when) if part)
+    head = f"I was restarted ({told})." if told else "I was restarted."
+    return "\n".join([head, *(_cut_off(state, said.get(state.id, "")) for state in states)])
+
+
+def _cut_off(state: SessionState, said: str) -> str:
+    words = last_words(said, 200)
+    queued = len(state.queued)
+    if state.cut_off is None:
+        head = f"{state.name} was not at work."
+    elif words:
+        head = f"{state.name} was in the middle of a turn; it had said:\n“{words}”"
+    else:
+        head = f"{state.name} was in the middle of a turn."
+    waits = f"{count(queued, 'message')} {'is' if queued == 1 else 'are'} still queued."
+    return lines(head, waits if queued else "")
+
+
+def homecoming_actions(states: Sequence[SessionState]) -> tuple[Action, ...]:
+    alone = len(states) == 1
+    actions: list[Action] = []
+    for state in states[:MENTIONED]:
+        whose = "" if alone else f" {state.name}"
+        actions.append(Action(label=f"Continue{whose}", line=f"/resume {state.id}"))
+        actions.append(Action(label=f"Leave{whose} asleep", line=f"/sleep {state.id}"))
+    return tuple(actions)
 
 
 # --- a run begins
@@ -133,6 +176,28 @@ def long_running_actions(state: SessionState) -> tuple[Action, ...]:
         Action(label="Foreground", line=f"/fg {state.id}"),
         Action(label="Interrupt", line=f"/interrupt {state.id}"),
     )
+
+
+def notice_actions(state: SessionState, code: str) -> tuple[Action, ...]:
+    match code:
+        case "stalled":
+            return (
+                Action(label="Interrupt", line=f"/interrupt {state.id}"),
+                Action(label="Wait", line=f"/wait {state.id}"),
+            )
+        case "limit_over":
+            return (Action(label="Go on", line=f"/resume {state.id}"),)
+        case "elsewhere":
+            return (
+                Action(label="Try again", line=f"/resume {state.id}"),
+                Action(label="Branch off", line=f"/resume --fork {state.id} ", needs_text=True),
+            )
+        case "still_running":
+            return tuple(
+                Action(label=f"Stop {task.id}", line=f"/tasks stop {state.id} {task.id}")
+                for task in state.tasks[:MENTIONED]
+            )
+    return ()
 
 
 def compacted(state: SessionState, payload: e.ContextCompacted) -> str:

@@ -126,6 +126,13 @@ class Kill(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sleep(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "put sessions to sleep"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forget(Command):
     """Delete all that the log has of a session; nothing else ever deletes."""
 

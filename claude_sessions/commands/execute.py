@@ -20,6 +20,7 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Launch: starting.launch,
     c.Resume: starting.resume,
     c.Kill: starting.kill,
+    c.Sleep: starting.sleep,
     c.Forget: starting.forget,
     c.Respond: talking.respond,
     c.Talk: talking.talk,

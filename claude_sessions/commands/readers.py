@@ -79,7 +79,7 @@ def _output(line: Line) -> c.Command:
 
 
 def _on_session(
-    command: type[c.Kill] | type[c.Interrupt] | type[c.Cost] | type[c.ListTurns] | type[c.Wait],
+    command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep],
 ) -> Reader:
     def read(line: Line) -> c.Command:
         session = line.word(NAME)
@@ -247,6 +247,7 @@ READERS: dict[str, Reader] = {
     "output": _output,
     "interrupt": _on_session(c.Interrupt),
     "kill": _on_session(c.Kill),
+    "sleep": _on_session(c.Sleep),
     "resume": _resume,
     "withdraw": _withdraw,
     "queue": _queue,

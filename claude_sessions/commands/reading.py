@@ -58,7 +58,7 @@ async def background(pool: Pool, command: c.Background, caller: Caller) -> c.Rep
     if command.session is not None:
         states = [await pool.book.find(command.session)]
     else:
-        states = [s for s in pool.book.known() if channel in s.foreground]
+        states = [await pool.book.load(one) for one in pool.log.store.fronts(channel)]
     watched = [s for s in states if channel in s.foreground]
     for state in watched:
         seen = pool.book.output(state.id).end

@@ -195,6 +195,14 @@ def _taken(wanted: str | None, state: SessionState) -> tuple[str, ...]:
     return (f"The name {wanted} is taken; this one is {state.name}.",)
 
 
+async def sleep(pool: Pool, command: c.Sleep, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    if state.status.has_process and not await pool.manager.sleep(state):
+        raise Conflict(f"{state.name} has something to do. /interrupt {state.name} stops it.")
+    state = await pool.book.load(state.id)
+    return about(f"{replies.icon(state)} {state.name} is {state.status}.", state)
+
+
 async def forget(pool: Pool, command: c.Forget, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     if not command.confirmed:

@@ -11,8 +11,6 @@ from claude_sessions.model import AskKind
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
 
-RECENT = 50
-
 
 async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
@@ -54,15 +52,10 @@ async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
 
 
 async def _in_front(pool: Pool, caller: Caller) -> SessionState:
-    channel = caller.channel or ""
-    if not any(channel in s.foreground for s in pool.book.known()):
-        # Since the last start nobody has come forward here: whoever was in front then, still is.
-        for row in await pool.log.session_rows(limit=RECENT):
-            await pool.book.load(row.id)
-    here = [s for s in pool.book.known() if channel in s.foreground]
+    here = pool.log.store.fronts(caller.channel or "")
     if not here:
         raise BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")
-    return max(here, key=lambda s: s.foreground[channel])
+    return await pool.book.load(here[0])
 
 
 async def withdraw(pool: Pool, command: c.Withdraw, caller: Caller) -> c.Reply:

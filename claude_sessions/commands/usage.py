@@ -68,6 +68,11 @@ COMMANDS: dict[str, Usage] = {
         example="/kill fix-auth",
         aliases=("claude_kill",),
     ),
+    "sleep": Usage(
+        line="/sleep NAME",
+        help="give a session's process back; the next message wakes it",
+        example="/sleep fix-auth",
+    ),
     "resume": Usage(
         line="/resume --list | /resume [--fork] [--turn N] [--name NAME] [--dir DIR]"
         " [--model MODEL] [--mode MODE] [--budget USD] [--queue] NAME [PROMPT]",

@@ -23,6 +23,7 @@ from claude_agent_sdk import (
 
 from claude_sessions import engines as g
 from claude_sessions.engines.agents import elsewhere, live_sessions
+from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.translate import Translator
 from claude_sessions.engines.transport import CliTransport, Frame
 from claude_sessions.errors import EngineError, LiveElsewhere, LoginExpired
@@ -48,6 +49,7 @@ class ClaudeEngine:
         env: Mapping[str, str],
         setting_sources: Sequence[str],
         cli_path: str | None = None,
+        ledger: Ledger | None = None,
         parallel_starts: int = 3,
     ) -> None:
         self._env = {
@@ -57,6 +59,7 @@ class ClaudeEngine:
         }
         self._setting_sources = tuple(setting_sources)
         self._cli_path = cli_path
+        self._ledger = ledger
         # A start costs half a second of CPU: many at once only make each other late.
         self._starts = asyncio.Semaphore(parallel_starts)
 
@@ -73,7 +76,7 @@ class ClaudeEngine:
         check: g.Check | None = None,
     ) -> ClaudeConversation:
         options = self._options(spec, claude_id, resume, fork, fork_at, budget_usd)
-        conversation = ClaudeConversation(options, env=self._env, ask=ask)
+        conversation = ClaudeConversation(options, env=self._env, ask=ask, ledger=self._ledger)
         checks = [check] if check else []
         if resume and not fork:
             checks.append(lambda: self._alone(conversation, resume))
@@ -163,7 +166,12 @@ class ClaudeConversation:
     """One process, read for as long as it lives."""
 
     def __init__(
-        self, options: ClaudeAgentOptions, *, env: Mapping[str, str], ask: g.Asker
+        self,
+        options: ClaudeAgentOptions,
+        *,
+        env: Mapping[str, str],
+        ask: g.Asker,
+        ledger: Ledger | None = None,
     ) -> None:
         self._ask = ask
         self._events: asyncio.Queue[g.EngineEvent | None] = asyncio.Queue()
@@ -174,6 +182,7 @@ class ClaudeConversation:
         self._transport = CliTransport(
             options,
             env=env,
+            ledger=ledger,
             on_frame=self._on_frame,
             on_answer=lambda tool_use: self._events.put_nowait(g.AnswerGiven(tool_use_id=tool_use)),
             on_withdrawn=lambda tool_use: self._events.put_nowait(

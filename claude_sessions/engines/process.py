@@ -80,13 +80,16 @@ def descendants(pid: int) -> set[psutil.Process]:
         return set()
 
 
-def orphans(pid: int) -> set[psutil.Process]:
-    """What a Claude that was killed has left: its tools carry its pid in their environment."""
-    ours = psutil.Process().create_time()  # nothing older can be below us
+def orphans(pid: int, since: float | None = None) -> set[psutil.Process]:
+    """What a Claude that was killed has left: its tools carry its pid in their environment.
+
+    `since`: when that Claude began; nothing older can be its tool. None: nothing older than us.
+    """
+    since = psutil.Process().create_time() if since is None else since
     found = set()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):  # gone meanwhile, or another user's
-            if process.environ().get("CLAUDE_PID") == str(pid) and process.create_time() >= ours:
+            if process.environ().get("CLAUDE_PID") == str(pid) and process.create_time() >= since:
                 found.add(process)
     return found
 

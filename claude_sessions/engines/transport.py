@@ -21,6 +21,7 @@ from claude_agent_sdk import ClaudeAgentOptions, CLIConnectionError, ProcessErro
 from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
 
 from claude_sessions.engines import process as processes
+from claude_sessions.engines.ledger import Ledger
 
 log = structlog.get_logger()
 
@@ -34,6 +35,7 @@ class CliTransport(Transport):
         options: ClaudeAgentOptions,
         *,
         env: Mapping[str, str],
+        ledger: Ledger | None = None,
         on_frame: Callable[[Frame], None],
         on_answer: Callable[[str], None],
         on_withdrawn: Callable[[str], None],
@@ -41,6 +43,7 @@ class CliTransport(Transport):
     ) -> None:
         self._options = options
         self._env = env
+        self._ledger = ledger
         self._on_frame = on_frame
         self._on_answer = on_answer
         self._on_withdrawn = on_withdrawn
@@ -69,6 +72,8 @@ class CliTransport(Transport):
         command = command_line(self._options)
         directory = str(self._options.cwd)
         self._process = await processes.spawn(command, directory=directory, env=self._env)
+        if self._ledger is not None:
+            self._ledger.add(self._process.pid)
         self._stderr_task = asyncio.create_task(self._read_stderr(), name="cli.stderr")
 
     async def _read_stderr(self) -> None:
@@ -151,6 +156,8 @@ class CliTransport(Transport):
         if not self._ended:
             await processes.end(self._process)
             self._ended = True
+            if self._ledger is not None:
+                self._ledger.remove(self._process.pid)
         if self._stderr_task is not None:
             self._stderr_task.cancel()
             await asyncio.wait([self._stderr_task])

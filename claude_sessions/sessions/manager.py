@@ -27,12 +27,12 @@ from claude_sessions.model import (
     name_from,
     new_id,
 )
-from claude_sessions.sessions.abandoned import name_the_abandoned
 from claude_sessions.sessions.beginnings import born, new_message
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.line import Line
 from claude_sessions.sessions.mailbox import Gone
 from claude_sessions.sessions.purse import Purse
+from claude_sessions.sessions.recovery import recover
 from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.session import Session, may_rest
 from claude_sessions.sessions.stream import not_offered, slash_of
@@ -92,7 +92,7 @@ class SessionManager:
 
     async def __aenter__(self) -> SessionManager:
         await self._group.__aenter__()
-        await name_the_abandoned(self._log, self._book)
+        await recover(self._log, self._book, self._transcripts)
         self._log.observe(self._line.see)
         self._line.restore(row.id for row in self._log.store.line())
         self._server = self._group.create_task(self._serve_line(), name="pool.line")
@@ -115,6 +115,8 @@ class SessionManager:
             if late:
                 log.warning("pool.cut", sessions=len(late))
         await self._group.__aexit__(None, None, None)
+        if not self._log.failed.is_set() and self._log.trouble is None:
+            await self._log.append(e.Draft(payload=e.RunnerStopped()))
 
     async def _rest(self, session: Session, reason: Reason) -> None:
         slept = True
@@ -545,6 +547,15 @@ class SessionManager:
             await self._with_live(state, lambda s: s.set_model(model, caller))
         else:
             await self._log.append(draft(state, e.ModelChanged(model=model), caller=caller))
+
+    async def sleep(self, state: SessionState) -> bool:
+        """Give its process back now; False: it has something to do, or none."""
+        session = self._live.get(state.id)
+        if session is None:
+            return False
+        with contextlib.suppress(Gone):
+            return await session.sleep(Reason.USER)
+        return False
 
     async def stop_task(self, state: SessionState, task_id: str) -> None:
         await self._with_live(state, lambda s: s.stop_task(task_id))

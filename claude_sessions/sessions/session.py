@@ -71,6 +71,7 @@ class Session:
         self._resumes: str | None = None  # the conversation it is to go on with
         self._renewed = False  # its budget was changed while its process ran
         self._login_told = False
+        self._told_of_tasks = False
         self._over = False
         self._idle = Alarm(clock, rhythm.idle_seconds, self._mailbox.ring(self._idle_rang))
         self._safety_net = Alarm(
@@ -482,7 +483,8 @@ class Session:
         log.info("session.ended", session=self.id, name=state.name, status=status, reason=reason)
 
     async def _sleep(self, reason: Reason) -> bool:
-        if self._over or (reason is Reason.POOL and not may_rest(self.state)):
+        unasked = reason in (Reason.POOL, Reason.USER)
+        if self._over or (unasked and not may_rest(self.state)):
             return False
         await self._release(reason)
         length = await size(self._transcripts, self.state)
@@ -526,10 +528,20 @@ class Session:
         state = self.state
         if not may_rest(state):
             self._idle.set()
+            await self._tell_what_runs()
         elif self._rhythm.idle_kills:
             await self._end(Status.KILLED, Reason.IDLE, "Nobody spoke to it for a while.")
         else:
             await self._sleep(Reason.IDLE)
+
+    async def _tell_what_runs(self) -> None:
+        """A dev server that was left running keeps its process; people may not know of it."""
+        state = self.state
+        if state.tasks and state.turn is None and not self._told_of_tasks:
+            self._told_of_tasks = True
+            names = ", ".join(task.description or task.id for task in state.tasks)
+            told = f"{state.name} stays awake, because this still runs: {names[:200]}"
+            await self._record(e.Noticed(code="still_running", message=told))
 
     async def _safety_net_rang(self) -> None:
         state = self.state

@@ -204,6 +204,20 @@ def _spent(event: e.Event, turn: e.TurnCompleted | e.TurnInterrupted) -> Iterabl
         yield figures.spent(event.at, turn.cost_usd)
 
 
+def _forward(event: e.Event, front: e.Foregrounded) -> Iterable[Statement]:
+    yield (
+        "INSERT OR REPLACE INTO fronts (channel, session, seq) VALUES (?, ?, ?)",
+        (front.channel, event.session, event.seq),
+    )
+
+
+def _back(event: e.Event, back: e.Backgrounded) -> Iterable[Statement]:
+    yield (
+        "DELETE FROM fronts WHERE channel = ? AND session = ?",
+        (back.channel, event.session),
+    )
+
+
 def _reported(event: e.Event, _payload: e.SessionReported) -> Iterable[Statement]:
     yield "UPDATE sessions SET news = NULL WHERE id = ?", (event.session,)
 
@@ -253,4 +267,6 @@ CHANGES: dict[type[e.Payload], Change] = {
     e.SessionReported: _reported,
     e.TurnCompleted: _spent,
     e.TurnInterrupted: _spent,
+    e.Foregrounded: _forward,
+    e.Backgrounded: _back,
 }

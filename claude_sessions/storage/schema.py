@@ -80,6 +80,12 @@ CREATE TABLE drafts (
     block TEXT NOT NULL,
     text TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE fronts (
+    channel TEXT NOT NULL,
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,           -- when it came forward there
+    PRIMARY KEY (channel, session)
+) WITHOUT ROWID;
 {figures.SCHEMA.strip()}
 """
 

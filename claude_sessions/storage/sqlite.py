@@ -116,7 +116,8 @@ class Store:
 
     def _drop_rows(self, condition: str, values: tuple[str, ...]) -> int:
         self._db.execute(f"DELETE FROM claude_ids WHERE session {condition}", values)
-        self._db.execute(f"DELETE FROM drafts WHERE session {condition}", values)
+        for table in ("drafts", "fronts"):
+            self._db.execute(f"DELETE FROM {table} WHERE session {condition}", values)
         return self._db.execute(f"DELETE FROM sessions WHERE id {condition}", values).rowcount
 
     def note(self, drafts: Mapping[str, tuple[str, str]]) -> None:
@@ -288,6 +289,12 @@ class Store:
         with self._reader() as db:
             found = db.execute(f"{query} LIMIT ?", (part.casefold(), limit))
             return [read_row(row) for row in found]
+
+    def fronts(self, channel: str) -> list[str]:
+        """Sessions in the foreground there; the one that came forward last comes first."""
+        query = "SELECT session FROM fronts WHERE channel = ? ORDER BY seq DESC"
+        with self._reader() as db:
+            return [session for (session,) in db.execute(query, (channel,))]
 
     def line(self) -> list[SessionRow]:
         """Those that wait for a process, in their order."""
