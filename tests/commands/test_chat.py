@@ -17,27 +17,33 @@ from claude_sessions.commands import (
     Cost,
     Decide,
     Foreground,
+    Forget,
     Help,
     Interrupt,
     Kill,
     Launch,
     ListApprovals,
+    ListQueue,
     ListResumable,
     ListRules,
     ListSessions,
     ListTasks,
+    ListTurns,
     Output,
     Rename,
     Respond,
     Resume,
     RevokeRule,
+    SetBudget,
     SetMode,
     SetModel,
+    Sleep,
     Stats,
     StopTask,
     Talk,
     Trust,
     Untrust,
+    Wait,
     Withdraw,
 )
 from claude_sessions.commands.chat import COMMANDS, MAX_TEXT, parse, quote, split_answers
@@ -111,6 +117,20 @@ LINES: dict[str, Command] = {
     "/claude_resume web": Resume(session="web", prompt=DEFAULT_RESUME_PROMPT),
     "/resume --fork web and now": Resume(session="web", prompt="and now", fork=True),
     "/resume web --name other go": Resume(session="web", prompt="go", name="other"),
+    "/resume --fork --turn 3 --queue web go": Resume(
+        session="web", prompt="go", fork=True, turn=3, queue=True
+    ),
+    "/new --queue go": Launch(prompt="go", queue=True),
+    "/say --queue web go": Respond(session="web", text="go", queue=True),
+    "/queue": ListQueue(),
+    "/queue web": ListQueue(session="web"),
+    "/wait web": Wait(session="web"),
+    "/sleep web": Sleep(session="web"),
+    "/turns web": ListTurns(session="web"),
+    "/forget web": Forget(session="web"),
+    "/forget web --yes": Forget(session="web", confirmed=True),
+    "/budget web 7.50": SetBudget(session="web", budget_usd=7.5),
+    "/budget web +$5": SetBudget(session="web", budget_usd=5.0, more=True),
     "/withdraw web m1": Withdraw(session="web", message="m1"),
     "/withdraw web m1 --steer": Withdraw(session="web", message="m1", steer=True),
     "/approvals": ListApprovals(),
@@ -209,6 +229,11 @@ REFUSED = {
     "/tasks stop web": "The task's id is missing",
     "/tasks web b1": "“b1” is too much here",
     "/approvals now": "“now” is too much here",
+    "/resume --fork --turn 0 web": "--turn takes a whole number from 1, not 0",
+    "/budget web": "The budget is missing",
+    "/budget web -5": "A budget is a positive number",
+    "/budget web +lots": "A budget is a positive number",
+    "/forget": "The session's name is missing",
 }
 
 
@@ -308,6 +333,7 @@ SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume cl
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
+    " queue wait sleep turns forget budget"
 )
 
 
