@@ -49,7 +49,6 @@ class Answer:
 
 
 Asker = Callable[[Ask], Awaitable[Answer]]
-Check = Callable[[], Awaitable[None]]
 
 
 class EngineEvent:
@@ -256,12 +255,11 @@ class Engine(Protocol):
         fork: bool = False,
         fork_at: str | None = None,
         budget_usd: float | None = None,
-        check: Check | None = None,
     ) -> Conversation:
         """Start Claude; raises `EngineError` with a sentence that says why it did not start.
 
         `claude_id` names a new conversation (or the fork); `resume` continues an old one;
-        `fork_at` is the last message of it that the fork has. `check` is made while Claude starts:
-        when it raises, the process is closed again and that is raised.
+        `fork_at` is the last message of it that the fork has.
+        A conversation that is open in another program raises `LiveElsewhere`.
         """
         ...

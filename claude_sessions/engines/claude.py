@@ -73,28 +73,34 @@ class ClaudeEngine:
         fork: bool = False,
         fork_at: str | None = None,
         budget_usd: float | None = None,
-        check: g.Check | None = None,
     ) -> ClaudeConversation:
         options = self._options(spec, claude_id, resume, fork, fork_at, budget_usd)
         conversation = ClaudeConversation(options, env=self._env, ask=ask, ledger=self._ledger)
-        checks = [check] if check else []
-        if resume and not fork:
-            checks.append(lambda: self._alone(conversation, resume))
         await self._starts.acquire()
         # One that hangs must not keep the others from starting.
         slot = asyncio.get_running_loop().call_later(SLOT_SECONDS, self._starts.release)
         try:
-            await _connected(conversation, checks)
+            if resume and not fork:
+                await self._connect_alone(conversation, resume)
+            else:
+                await conversation.connect()
         finally:
             if not slot.cancelled() and slot.when() > asyncio.get_running_loop().time():
                 slot.cancel()
                 self._starts.release()
         return conversation
 
-    async def _alone(self, conversation: ClaudeConversation, claude_id: str) -> None:
-        live = await live_sessions(conversation.cli, self._env)
-        await conversation.connected.wait()
+    async def _connect_alone(self, conversation: ClaudeConversation, claude_id: str) -> None:
+        """Who else has it is asked beside the start, which takes longer; nothing is said yet."""
+        asking = asyncio.create_task(live_sessions(conversation.cli, self._env), name="agents")
+        try:
+            await conversation.connect()
+            live = await asking
+        finally:
+            asking.cancel()
+            await asyncio.wait([asking])
         if (where := elsewhere(live, claude_id, own_pid=conversation.pid)) is not None:
+            await conversation.close()
             raise LiveElsewhere(
                 f"Its conversation is open in another program ({where}). Close it there, then say "
                 "it again; or branch off with /resume --fork."
@@ -131,17 +137,6 @@ class ClaudeEngine:
             session_id=claude_id if fork or not resume else None,
             extra_args=extra,
         )
-
-
-async def _connected(conversation: ClaudeConversation, checks: Sequence[g.Check]) -> None:
-    """The checks are made beside the start, which takes longer; nothing has been said yet."""
-    results = await asyncio.gather(
-        conversation.connect(), *(check() for check in checks), return_exceptions=True
-    )
-    for problem in results:
-        if isinstance(problem, BaseException):
-            await conversation.close()
-            raise problem
 
 
 def _names(commands: object) -> Iterator[str]:
@@ -194,7 +189,6 @@ class ClaudeConversation:
         self._client = ClaudeSDKClient(options, transport=self._transport)
         self.version: str | None = None
         self.commands: tuple[str, ...] = ()
-        self.connected = asyncio.Event()  # or it never will be
 
     @property
     def cli(self) -> str:
@@ -205,12 +199,6 @@ class ClaudeConversation:
         return self._transport.pid
 
     async def connect(self) -> None:
-        try:
-            await self._connect()
-        finally:
-            self.connected.set()
-
-    async def _connect(self) -> None:
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._client.connect()

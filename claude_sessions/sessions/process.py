@@ -70,9 +70,7 @@ class ClaudeProcess:
         ask: g.Asker,
         opening: Opening,
         budget_usd: float | None,
-        check: g.Check | None = None,
     ) -> None:
-        """`check` is made while Claude starts; if it raises, Claude is told nothing."""
         self._task = asyncio.current_task()
         try:
             conversation = await self._engine.open(
@@ -83,7 +81,6 @@ class ClaudeProcess:
                 fork=opening.fork,
                 fork_at=opening.at,
                 budget_usd=budget_usd,
-                check=check,
             )
         except Exception as error:  # noqa: BLE001 - becomes the end of the run
             self._post(Died(error=_as_engine_error(error), while_starting=True))

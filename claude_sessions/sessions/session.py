@@ -195,20 +195,17 @@ class Session:
         if opening.resume and not opening.fork:
             if await asyncio.to_thread(never_began, self._transcripts, state):
                 opening = Opening()
-            else:
-                self._resumes = opening.resume
+            elif (told := await trouble(self._transcripts, state)) is not None:
+                # Before Claude is started: it would write to the file.
+                self._mailbox.post(Died(error=EngineError(told), while_starting=True))
+                return
+        self._resumes = None if opening.fork else opening.resume
         await self._process.run(
             replace(state.spec, trusted=self._trusted(state.spec.directory)),
             ask=lambda ask: self._desk.ask(self.state, ask),
             opening=opening,
             budget_usd=least(state.budget_left, self._purse.left()),
-            check=self._sound if self._resumes else None,
         )
-
-    async def _sound(self) -> None:
-        """Looked at while Claude starts, before it is told anything."""
-        if (told := await trouble(self._transcripts, self.state)) is not None:
-            raise EngineError(told)
 
     async def _opened(self, conversation: g.Conversation) -> None:
         await self._record(
