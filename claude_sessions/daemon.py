@@ -33,6 +33,9 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 from claude_sessions.router import NotificationRouter
+from claude_sessions.schedules.book import ScheduleBook
+from claude_sessions.schedules.timekeeper import Timekeeper
+from claude_sessions.schedules.when import zone_here
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.sessions.timers import Rhythm
@@ -108,6 +111,15 @@ async def open_daemon(
                 trusted=trust.covers,
             )
         )
+        schedules = Timekeeper(
+            book=ScheduleBook(documents, events),
+            sessions=book,
+            events=events,
+            clock=clock,
+            zone=zone_here(settings.schedules.timezone),
+            missed=settings.schedules.missed,
+            launch=lambda command, caller: execute(pool, command, caller),
+        )
         pool = Pool(
             manager=manager,
             book=book,
@@ -122,7 +134,9 @@ async def open_daemon(
                 budget_usd=settings.sessions.default_budget_usd,
             ),
             clock=clock,
+            schedules=schedules,
         )
+        await stack.enter_async_context(schedules)
         yield Daemon(
             settings=settings,
             log=events,

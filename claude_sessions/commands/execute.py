@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from claude_sessions import commands as c
-from claude_sessions.commands import adjusting, deciding, reading, starting, talking
+from claude_sessions.commands import adjusting, deciding, reading, scheduling, starting, talking
 from claude_sessions.commands.pool import Pool
 from claude_sessions.people import Caller
 
@@ -40,6 +40,12 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
     c.StopTask: adjusting.stop_task,
+    c.ListSchedules: scheduling.list_schedules,
+    c.AddSchedule: scheduling.add,
+    c.PauseSchedule: scheduling.pause,
+    c.ResumeSchedule: scheduling.resume,
+    c.DeleteSchedule: scheduling.delete,
+    c.RunSchedule: scheduling.run,
     c.Help: adjusting.help_,
 }
 

@@ -17,6 +17,7 @@ from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
+from claude_sessions.schedules.timekeeper import Timekeeper
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.state import SessionState, draft
@@ -42,6 +43,7 @@ class Pool:
     workdirs: Workdirs
     defaults: Defaults
     clock: Clock
+    schedules: Timekeeper
 
 
 def mode_for(pool: Pool, wanted: PermissionMode | None, caller: Caller) -> PermissionMode:

@@ -126,6 +126,14 @@ COMMANDS: dict[str, Usage] = {
         help="what runs in the background of a session",
         example="/tasks stop fix-auth b1",
     ),
+    "schedule": Usage(
+        line='/schedule | /schedule "CRON"|in 2h|at 18:30 [--name NAME] [--dir DIR] [--tz ZONE]'
+        " [--model MODEL] [--mode MODE] [--budget USD] [--once] [--system TEXT] [--allow RULES]"
+        " PROMPT | /schedule pause|resume|delete|run ID",
+        help="start sessions by the clock; list, pause or delete what does",
+        example='/schedule "0 9 * * 1-5" --name nightly --dir web Run the tests, fix what broke',
+        aliases=("schedules",),
+    ),
     "cost": Usage(
         line="/cost NAME",
         help="what a session has cost",
