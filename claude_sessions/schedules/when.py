@@ -58,9 +58,9 @@ def understood(words: str, now: datetime, zone: ZoneInfo) -> When:
     head, _, rest = words.strip().partition(" ")
     match head.lower():
         case "in":
-            return When(at=_ahead(now + _span(rest.strip()), now))
+            return When(at=_ahead(now + _span(rest.strip()), now, zone))
         case "at":
-            return When(at=_ahead(_moment(rest.strip(), now, zone), now))
+            return When(at=_ahead(_moment(rest.strip(), now, zone), now, zone))
     when = When(cron=cron(words).line)
     if when.next(now, zone) is None:
         raise BadRequest(f"“{one_line(words, 40)}” never comes: there is no such day.")
@@ -110,9 +110,10 @@ def _next_time(wall: time, now: datetime, zone: ZoneInfo) -> datetime:
     return first if first > now else moment(datetime.combine(today + timedelta(days=1), wall), zone)
 
 
-def _ahead(at: datetime, now: datetime) -> datetime:
+def _ahead(at: datetime, now: datetime, zone: ZoneInfo) -> datetime:
     if at <= now:
-        raise BadRequest(f"{at:%Y-%m-%d %H:%M} UTC has passed. Name a time to come.")
+        there = at.astimezone(zone)
+        raise BadRequest(f"{there:%Y-%m-%d %H:%M} has passed. Name a time to come.")
     if at - now > FARTHEST:
         raise BadRequest(f"{at:%Y-%m-%d} is too far away: ten years is the most.")
     return at

@@ -354,7 +354,8 @@ def test_no_name_stands_for_two_commands() -> None:
 SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume claude_respond"
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
-    " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats schedule schedules"
+    " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
+    " schedule schedules"
 )
 
 
