@@ -73,7 +73,7 @@ def resumed(row: Row, now: datetime) -> str:
 
 def skipped(fact: e.ScheduleSkipped) -> Notification:
     again = Action(label="Run now", line=f"/schedule run {fact.schedule_id}")
-    text = f"⏭ {fact.name} did not run · {fact.reason}"
+    text = f"⏭ {fact.name} was skipped · {fact.reason}"
     return Notification(
         kind=Kind.NOTICE,
         session=None,
@@ -117,7 +117,7 @@ def _last(row: Row, now: datetime) -> str:
         return ""
     due = local(schedule.last_due, now, row.zone)
     if schedule.last_problem:
-        return f"last: {due} · did not run: {one_line(schedule.last_problem, 120)}"
+        return f"last: {due} · skipped: {one_line(schedule.last_problem, 120)}"
     if row.last is not None:
         return f"last: {due} · {row.last.name} {icon(row.last)} {doing(row.last, now)}"
     if schedule.last_session:

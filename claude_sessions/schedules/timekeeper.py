@@ -34,7 +34,7 @@ STOP_SECONDS = 5.0
 
 STILL_WORKS = "the last one still works"
 MISSED = "claude-sessions was not running then"
-NOT_STARTED = "it did not start: claude-sessions was stopped at that moment"
+NOT_STARTED = "it did not start, claude-sessions was stopped at that moment"
 
 BUSY = frozenset({Status.STARTING, Status.PARKED})
 
