@@ -237,6 +237,18 @@ async def test_what_is_paused_does_not_run_and_does_not_catch_up(tmp_path: Path)
         assert await stage.dues() == ["02 09:00"]
 
 
+async def test_one_that_is_paused_in_the_last_moment_does_not_run(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        await stage.add(last_session="gone")  # looking for it takes a moment
+        stage.clock.advance(NINE.total_seconds())
+        async with asyncio.timeout(10):
+            while not stage.keeper.starting("s1"):
+                await asyncio.sleep(0)
+        stage.book.update("s1", paused=True)
+        await stage.quiet()
+        assert stage.pad.orders == []
+
+
 async def test_run_now_is_one_run_however_often_it_is_asked_for_at_once(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         schedule = await stage.add()
