@@ -36,6 +36,9 @@ from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 from claude_sessions.router import NotificationRouter
+from claude_sessions.schedules.book import ScheduleBook
+from claude_sessions.schedules.timekeeper import Timekeeper
+from claude_sessions.schedules.when import zone_here
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.housekeeping import Housekeeping
 from claude_sessions.sessions.manager import SessionManager
@@ -95,6 +98,7 @@ async def open_daemon(
         book = SessionBook(events, output_blocks=settings.sessions.output_blocks)
         rules = RuleBook(documents, events, clock)
         trust = TrustBook(documents, events, clock)
+        zone = zone_here(settings.schedules.timezone)
         transcripts = Transcripts(settings.sessions.environment(environ))
         desk = ApprovalDesk(
             log=events,
@@ -124,7 +128,7 @@ async def open_daemon(
                     settings.sessions.daily_budget_usd,
                     spent_since=events.store.spent_since,
                     clock=clock,
-                    zone=settings.schedules.zone,
+                    zone=zone,
                 ),
             )
         )
@@ -138,6 +142,15 @@ async def open_daemon(
                 max_persisted=settings.sessions.max_persisted_sessions,
                 continue_after_limit=settings.sessions.continue_after_limit,
             )
+        )
+        schedules = Timekeeper(
+            book=ScheduleBook(documents, events),
+            sessions=book,
+            events=events,
+            clock=clock,
+            zone=zone,
+            missed=settings.schedules.missed,
+            launch=lambda command, caller: execute(pool, command, caller),
         )
         pool = Pool(
             manager=manager,
@@ -153,8 +166,10 @@ async def open_daemon(
                 budget_usd=settings.sessions.default_budget_usd,
             ),
             clock=clock,
-            zone=settings.schedules.zone,
+            zone=zone,
+            schedules=schedules,
         )
+        await stack.enter_async_context(schedules)
         yield Daemon(
             settings=settings,
             log=events,

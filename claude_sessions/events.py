@@ -526,6 +526,58 @@ class TrustRevoked(Payload):
     directory: str
 
 
+# --- schedules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleAdded(Payload):
+    TYPE: ClassVar[str] = "schedule.added"
+    schedule_id: str
+    prompt: str
+    directory: str
+    cron: str | None = None
+    at: float | None = None  # once, then
+    zone: str | None = None
+    name: str | None = None
+    permission_mode: PermissionMode | None = None
+    allowed_tools: tuple[str, ...] = ()
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleChanged(Payload):
+    TYPE: ClassVar[str] = "schedule.changed"
+    schedule_id: str
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleRemoved(Payload):
+    TYPE: ClassVar[str] = "schedule.removed"
+    schedule_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleFired(Payload):
+    TYPE: ClassVar[str] = "schedule.fired"
+    schedule_id: str
+    due: float
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleSkipped(Payload):
+    """It was due and did not run."""
+
+    TYPE: ClassVar[str] = "schedule.skipped"
+    schedule_id: str
+    due: float
+    reason: str
+    name: str = ""
+    origin: str | None = None  # the channel that hears of it
+    quiet: bool = False  # whoever it concerns has been told already
+
+
 # --- who watches
 
 

@@ -19,6 +19,7 @@ from claude_sessions import events as e
 from claude_sessions.approvals.desk import CANCELLED
 from claude_sessions.channel import Channel, ChannelClosed, Kind, Notification
 from claude_sessions.clock import Clock
+from claude_sessions.commands import timetable
 from claude_sessions.eventlog import EventLog
 from claude_sessions.feed import Feed, Item, OpenBlocks
 from claude_sessions.outlet import Outlet, Told
@@ -173,6 +174,10 @@ class NotificationRouter:
                 if (watch := self._watch(session, item)) is not None:
                     self._hear(watch, item)
                 self._open.take(item)
+            case e.Event(payload=e.ScheduleSkipped(quiet=False) as skipped):
+                made_at = self._outlets.get(skipped.origin or "")
+                if made_at is not None and made_at.after < item.seq:
+                    made_at.tell(timetable.skipped(skipped))
 
     def _watch(self, session: str, event: e.Event | None = None) -> Watch | None:
         watch = self._watches.get(session)

@@ -201,10 +201,6 @@ class ScheduleSettings(Section):
     timezone: Annotated[str | None, Empty, AfterValidator(_zone)] = None
     """In which schedules are meant and days are counted, like Europe/Berlin. "": this machine's."""
 
-    @property
-    def zone(self) -> ZoneInfo | None:
-        return ZoneInfo(self.timezone) if self.timezone else None
-
 
 class ConsoleSettings(Section):
     enabled: bool = True

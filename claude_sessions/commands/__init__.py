@@ -327,6 +327,55 @@ class StopTask(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListSchedules(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see the schedules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddSchedule(Command):
+    """Launch by the clock: `when` is a cron line, `in 2h`, `at 18:30` or `at 2026-12-01T09:00`."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "make schedules"
+    when: str
+    order: Launch
+    zone: str | None = None  # None: the configured one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseSchedule(Command):
+    """Somebody else's, here and below, needs an admin."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "pause schedules"
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeSchedule(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "resume schedules"
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSchedule(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "delete schedules"
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSchedule(Command):
+    """Now, whatever its time."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "run schedules"
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Help(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "ask for help"

@@ -8,7 +8,7 @@ from typing import Any
 
 from claude_sessions import commands as c
 from claude_sessions.channel import Action
-from claude_sessions.commands import adjusting, deciding, reading, starting, talking
+from claude_sessions.commands import adjusting, deciding, reading, scheduling, starting, talking
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool
 from claude_sessions.errors import PoolFull
@@ -50,6 +50,12 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
     c.StopTask: adjusting.stop_task,
+    c.ListSchedules: scheduling.list_schedules,
+    c.AddSchedule: scheduling.add,
+    c.PauseSchedule: scheduling.pause,
+    c.ResumeSchedule: scheduling.resume,
+    c.DeleteSchedule: scheduling.delete,
+    c.RunSchedule: scheduling.run,
     c.Help: adjusting.help_,
 }
 

@@ -40,7 +40,7 @@ FLAGS: dict[str, Takes] = {
     **dict.fromkeys(("fg", "fork", "full", "interrupt", "list", "once", "steer"), Takes.NOTHING),
     **dict.fromkeys(("queue", "yes"), Takes.NOTHING),
     **dict.fromkeys(("name", "dir", "model", "mode", "budget", "system"), Takes.WORD),
-    **dict.fromkeys(("lines", "scope", "session", "for", "turn"), Takes.WORD),
+    **dict.fromkeys(("lines", "scope", "session", "for", "turn", "tz"), Takes.WORD),
     "allow": Takes.RULES,
     "input": Takes.JSON,
 }

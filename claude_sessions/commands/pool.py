@@ -18,6 +18,7 @@ from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
+from claude_sessions.schedules.timekeeper import Timekeeper
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.state import SessionState, draft
@@ -43,6 +44,7 @@ class Pool:
     workdirs: Workdirs
     defaults: Defaults
     clock: Clock
+    schedules: Timekeeper
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from claude_sessions import commands as c
@@ -15,7 +16,7 @@ Reader = Callable[[Line], c.Command]
 NAME = "The session's name"
 
 
-def _new(line: Line) -> c.Command:
+def _new(line: Line) -> c.Launch:
     prompt = line.text("The prompt")
     return c.Launch(
         prompt=prompt,
@@ -233,6 +234,41 @@ def _tasks(line: Line) -> c.Command:
     return c.StopTask(session=second, task=task)
 
 
+SCHEDULE_CHANGES = {
+    "pause": c.PauseSchedule,
+    "resume": c.ResumeSchedule,
+    "delete": c.DeleteSchedule,
+    "run": c.RunSchedule,
+}
+CRON_FIELD = re.compile(r"[0-9*,/-]+", re.ASCII)
+
+
+def _schedule(line: Line) -> c.Command:
+    word = line.optional_word()
+    change = SCHEDULE_CHANGES.get(word.lower()) if word else None
+    if word is not None and word != "list" and change is None:
+        return c.AddSchedule(when=_when(line, word), order=_new(line), zone=line.value("tz"))
+    command = change(schedule=line.word("The schedule's id")) if change else c.ListSchedules()
+    line.end()
+    if line.given:
+        raise line.error(f"--{next(iter(line.given))} goes with a new schedule.")
+    return command
+
+
+def _when(line: Line, word: str) -> str:
+    """As one text. A cron line may also come without quotes, field by field."""
+    if word.lower() in ("in", "at"):
+        return f"{word.lower()} {line.word('The time')}"
+    if CRON_FIELD.fullmatch(word):
+        return " ".join([word, *(line.word("A field of the cron line") for _ in range(4))])
+    if len(word.split()) > 1 or word.startswith("@"):
+        return word
+    raise line.error(
+        f"When? Say a cron line in quotes, in 2h or at 18:30, not “{shown(word)}”"
+        " (or pause, resume, delete, run and an id)."
+    )
+
+
 def _help(line: Line) -> c.Command:
     word = line.optional_text()
     return c.Help(topic=NAMES.get(word.strip().lstrip("/").lower()) if word else None)
@@ -264,6 +300,7 @@ READERS: dict[str, Reader] = {
     "turns": _on_session(c.ListTurns),
     "forget": _forget,
     "budget": _budget,
+    "schedule": _schedule,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
     "trust": _on_directory(c.Trust),

@@ -156,6 +156,14 @@ COMMANDS: dict[str, Usage] = {
         help="what a session may spend in all, or how much more",
         example="/budget fix-auth +5",
     ),
+    "schedule": Usage(
+        line='/schedule | /schedule "CRON"|in 2h|at 18:30 [--name NAME] [--dir DIR] [--tz ZONE]'
+        " [--model MODEL] [--mode MODE] [--budget USD] [--once] [--system TEXT] [--allow RULES]"
+        " PROMPT | /schedule pause|resume|delete|run ID",
+        help="start sessions by the clock; list, pause or delete what does",
+        example='/schedule "0 9 * * 1-5" --name nightly --dir web Run the tests, fix what broke',
+        aliases=("schedules",),
+    ),
     "cost": Usage(
         line="/cost NAME",
         help="what a session has cost",

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
     AddRule,
+    AddSchedule,
     Answer,
     Background,
     Command,
     Cost,
     Decide,
+    DeleteSchedule,
     Foreground,
     Forget,
     Help,
@@ -26,14 +28,18 @@ from claude_sessions.commands import (
     ListQueue,
     ListResumable,
     ListRules,
+    ListSchedules,
     ListSessions,
     ListTasks,
     ListTurns,
     Output,
+    PauseSchedule,
     Rename,
     Respond,
     Resume,
+    ResumeSchedule,
     RevokeRule,
+    RunSchedule,
     SetBudget,
     SetMode,
     SetModel,
@@ -171,6 +177,39 @@ LINES: dict[str, Command] = {
     "/tasks web": ListTasks(session="web"),
     "/tasks stop": ListTasks(session="stop"),
     "/tasks stop web b1": StopTask(session="web", task="b1"),
+    "/schedule": ListSchedules(),
+    "/schedules": ListSchedules(),
+    "/schedule list": ListSchedules(),
+    '/schedule "0 9 * * 1-5" --name nightly --tz Asia/Tokyo test it': AddSchedule(
+        when="0 9 * * 1-5",
+        order=Launch(prompt="test it", name="nightly"),
+        zone="Asia/Tokyo",
+    ),
+    "/schedule “0 9 * * *” test it": AddSchedule(when="0 9 * * *", order=Launch(prompt="test it")),
+    "/schedule */5 9 * * 1,2 test 3 things": AddSchedule(
+        when="*/5 9 * * 1,2", order=Launch(prompt="test 3 things")
+    ),
+    "/schedule @daily test it": AddSchedule(when="@daily", order=Launch(prompt="test it")),
+    "/schedule --dir web IN 2h --once test it": AddSchedule(
+        when="in 2h", order=Launch(prompt="test it", directory="web", once=True)
+    ),
+    "/schedule at 18:30 --mode plan --budget 2 --model opus --system brief --allow Read go": (
+        AddSchedule(
+            when="at 18:30",
+            order=Launch(
+                prompt="go",
+                mode=PermissionMode.PLAN,
+                budget_usd=2.0,
+                model="opus",
+                system_prompt="brief",
+                allowed_tools=("Read",),
+            ),
+        )
+    ),
+    "/schedule pause s1": PauseSchedule(schedule="s1"),
+    "/schedule resume s1": ResumeSchedule(schedule="s1"),
+    "/schedule delete s1": DeleteSchedule(schedule="s1"),
+    "/schedule run s1": RunSchedule(schedule="s1"),
     "/cost web": Cost(session="web"),
     "/stats": Stats(),
     "/claude_stats": Stats(),
@@ -228,6 +267,14 @@ REFUSED = {
     "/rules --for 2h": "--for goes with /rules add",
     "/tasks stop web": "The task's id is missing",
     "/tasks web b1": "“b1” is too much here",
+    "/schedule tomorrow go": "When? Say a cron line in quotes, in 2h or at 18:30, not “tomorrow”",
+    "/schedule in": "The time is missing",
+    "/schedule in 2h": "The prompt is missing",
+    "/schedule 0 9 * *": "A field of the cron line is missing",
+    "/schedule pause": "The schedule's id is missing",
+    "/schedule pause s1 s2": "“s2” is too much here",
+    "/schedule --name a": "--name goes with a new schedule",
+    "/schedule at 18:30 --fg go": "There is no --fg here",
     "/approvals now": "“now” is too much here",
     "/resume --fork --turn 0 web": "--turn takes a whole number from 1, not 0",
     "/budget web": "The budget is missing",
@@ -334,6 +381,7 @@ SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
     " queue wait sleep turns forget budget"
+    " schedule schedules"
 )
 
 
