@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -118,8 +118,8 @@ class Projects:
             uses.setdefault(conversation.directory, _Use()).at(conversation.updated_at)
         return [
             _project(path, use)
-            for path, use in uses.items()
-            if os.path.isabs(path) and os.path.isdir(path) and not self._is_excluded(path)
+            for path, use in _by_real_path(uses).items()
+            if not self._is_excluded(path)
         ]
 
     def _below_roots(self) -> Iterator[str]:
@@ -130,7 +130,7 @@ class Projects:
                 continue  # a root may come and go, as a disk does
             for child in children:
                 if not PurePath(child).name.startswith("."):
-                    yield os.path.realpath(child)
+                    yield child
 
     def _is_excluded(self, path: str) -> bool:
         """By any name on the way to it, but for those of a root that somebody chose."""
@@ -138,6 +138,18 @@ class Projects:
         chosen = [root for root in self._roots if place.is_relative_to(root)]
         names = place.relative_to(chosen[0]).parts if chosen else place.parts
         return any(fnmatchcase(name, glob) for name in names for glob in self._exclude)
+
+
+def _by_real_path(uses: Mapping[str, _Use]) -> dict[str, _Use]:
+    """Those that exist, each once, whatever links lead to it."""
+    real: dict[str, _Use] = {}
+    for path, use in uses.items():
+        if os.path.isabs(path) and os.path.isdir(path):
+            one = real.setdefault(os.path.realpath(path), _Use())
+            one.sessions += use.sessions
+            if use.last is not None:
+                one.at(use.last)
+    return real
 
 
 def _project(path: str, use: _Use) -> Project:
