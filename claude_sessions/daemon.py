@@ -28,10 +28,13 @@ from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
 from claude_sessions.engines.claude import ClaudeEngine
+from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
+from claude_sessions.projects import Projects
+from claude_sessions.repository import Git
 from claude_sessions.router import NotificationRouter
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
@@ -108,6 +111,7 @@ async def open_daemon(
                 trusted=trust.covers,
             )
         )
+        transcripts = Transcripts(settings.sessions.environment(environ))
         pool = Pool(
             manager=manager,
             book=book,
@@ -116,6 +120,15 @@ async def open_daemon(
             trust=trust,
             log=events,
             workdirs=Workdirs(settings.sessions.default_workdir, settings.sessions.roots),
+            projects=Projects(
+                roots=settings.projects.roots,
+                exclude=settings.projects.exclude,
+                transcripts=transcripts if settings.projects.scan_claude_projects else None,
+                log=events,
+                git=Git(environ),
+                clock=clock,
+            ),
+            transcripts=transcripts,
             defaults=Defaults(
                 model=settings.sessions.default_model,
                 mode=settings.sessions.permission_mode,

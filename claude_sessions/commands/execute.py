@@ -6,7 +6,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from claude_sessions import commands as c
-from claude_sessions.commands import adjusting, deciding, reading, starting, talking
+from claude_sessions.commands import (
+    adjusting,
+    adopting,
+    deciding,
+    finding,
+    reading,
+    starting,
+    talking,
+)
 from claude_sessions.commands.pool import Pool
 from claude_sessions.people import Caller
 
@@ -25,6 +33,9 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Output: reading.output,
     c.ListSessions: reading.list_sessions,
     c.ListResumable: reading.list_resumable,
+    c.ListProjects: finding.list_projects,
+    c.ListFound: adopting.list_found,
+    c.Adopt: adopting.adopt,
     c.Stats: reading.stats,
     c.Cost: reading.cost,
     c.ListApprovals: deciding.list_approvals,

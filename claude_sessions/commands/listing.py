@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
 
@@ -60,17 +60,23 @@ def doing(state: SessionState, now: datetime) -> str:
 
 
 def listing(
-    states: Sequence[SessionState], now: datetime, *, full: bool = False, total: int | None = None
+    states: Sequence[SessionState],
+    now: datetime,
+    *,
+    full: bool = False,
+    total: int | None = None,
+    branches: Mapping[str, str] | None = None,
 ) -> str:
     """Who needs you comes first, then who works; what has ended comes last, the newest first.
 
     `total`: how many there are, where `states` has only those that may be shown.
+    `branches`: directory → `main*`, as far as known.
     """
     if not states:
         return "No sessions. /new and a prompt starts one."
     total = len(states) if total is None else total
     shown = by_rank(states)[:LISTED]
-    lines = [_entry(s, now) for s in shown] if full else _rows(shown, now)
+    lines = [_entry(s, now) for s in shown] if full else _rows(shown, now, branches or {})
     if total > len(shown):
         lines.append(f"… and {total - len(shown):,} more")
     return "\n".join([*lines, _summary(states, total)])
@@ -88,8 +94,8 @@ def _rank(state: SessionState) -> int:
     return 4 if state.status.ended else 3
 
 
-def _rows(states: Sequence[SessionState], now: datetime) -> list[str]:
-    cells = [(s.name, doing(s, now), folder(s)) for s in states]
+def _rows(states: Sequence[SessionState], now: datetime, branches: Mapping[str, str]) -> list[str]:
+    cells = [(s.name, doing(s, now), folder(s, branches.get(s.spec.directory))) for s in states]
     names, deeds, folders = (max(map(len, column)) for column in zip(*cells, strict=True))
     return [
         f"{name:{names}}  {icon(state)} {deed:{deeds}}  {folder:{folders}}  {spent(state)}"
@@ -140,8 +146,10 @@ def resumable(states: Sequence[SessionState], now: datetime, *, total: int | Non
     return "\n".join([*lines, "/resume NAME goes on with one; --fork branches off."])
 
 
-def folder(state: SessionState) -> str:
-    return one_line(PurePath(state.spec.directory).name or state.spec.directory, 24)
+def folder(state: SessionState, branch: str | None = None) -> str:
+    """`web`, `web (main*)`."""
+    name = one_line(PurePath(state.spec.directory).name or state.spec.directory, 24)
+    return f"{name} ({one_line(branch, 24)})" if branch else name
 
 
 def spent(state: SessionState) -> str:

@@ -120,6 +120,22 @@ def _resume(line: Line) -> c.Command:
     )
 
 
+def _adopt(line: Line) -> c.Command:
+    words = []
+    while (word := line.optional_word()) is not None:
+        words.append(word)
+    if not words and line.given:
+        raise line.error("The conversation is missing.")
+    if not words:
+        return c.ListFound()
+    return c.Adopt(conversation=" ".join(words), name=line.value("name"))
+
+
+def _projects(line: Line) -> c.Command:
+    text = line.optional_text()
+    return c.ListProjects(search=text.strip() if text else None)
+
+
 def _allow(line: Line) -> c.Command:
     approval = line.word("The approval's id")
     line.end()
@@ -220,6 +236,8 @@ READERS: dict[str, Reader] = {
     "interrupt": _on_session(c.Interrupt),
     "kill": _on_session(c.Kill),
     "resume": _resume,
+    "adopt": _adopt,
+    "projects": _projects,
     "withdraw": _withdraw,
     "approvals": _alone(c.ListApprovals()),
     "allow": _allow,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
-from claude_sessions.commands import replies
+from claude_sessions.commands import adopting, finding, replies
 from claude_sessions.commands.pool import Pool, about, append
 from claude_sessions.errors import BadRequest
 from claude_sessions.model import ENDINGS, Status
@@ -82,7 +82,11 @@ async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> 
     wanted = [status for status in Status if command.status in ("all", status)]
     states = await _foremost(pool, wanted)
     total = max(await pool.log.session_count(statuses=wanted), len(states))
-    text = replies.listing(states, pool.clock.now(), full=command.full, total=total)
+    foremost = replies.by_rank(states)[: replies.LISTED]
+    branches = await finding.branches(pool, [s.spec.directory for s in foremost])
+    text = replies.listing(
+        states, pool.clock.now(), full=command.full, total=total, branches=branches
+    )
     data = {"sessions": [s.id for s in replies.by_rank(states)], "total": total}
     return c.Reply(text=text, data=data)
 
@@ -107,7 +111,8 @@ async def list_resumable(pool: Pool, command: c.ListResumable, caller: Caller) -
     states = [await pool.book.load(row.id) for row in rows]
     total = await pool.log.session_count(statuses=wanted, identified=True)
     text = replies.resumable(states, pool.clock.now(), total=total)
-    return c.Reply(text=text, data={"sessions": [s.id for s in states], "total": total})
+    data = {"sessions": [s.id for s in states], "total": total}
+    return await adopting.with_found(pool, c.Reply(text=text, data=data))
 
 
 async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:

@@ -6,6 +6,7 @@ from claude_sessions import commands as c
 from claude_sessions import events as e
 from claude_sessions.approvals.rules import parse_rule
 from claude_sessions.commands import replies
+from claude_sessions.commands.finding import branches, directory_for
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
 from claude_sessions.errors import BadRequest, Conflict
 from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
@@ -14,7 +15,7 @@ from claude_sessions.state import SessionState
 
 
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
-    directory = pool.workdirs.resolve(command.directory)
+    directory = await directory_for(pool, command.directory)
     mode = mode_for(pool, command.mode, caller)
     rules = _checked(command.allowed_tools, caller)
     spec = SessionSpec(
@@ -37,7 +38,8 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
         foreground=caller.channel if command.foreground else None,
     )
     await _allow(pool, rules, state, caller)
-    text, actions = replies.launched(state, warnings=_taken(command.name, state))
+    branch = (await branches(pool, [directory])).get(directory)
+    text, actions = replies.launched(state, warnings=_taken(command.name, state), branch=branch)
     return about(text, state, actions)
 
 
@@ -69,7 +71,7 @@ async def _allow(
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session)
     no_agent_into_looser(pool, state, caller)
-    directory = pool.workdirs.resolve(command.directory or state.spec.directory)
+    directory = await directory_for(pool, command.directory or state.spec.directory)
     if command.fork:
         return await _fork(pool, state, command, directory, caller)
     if command.name is not None:

@@ -138,11 +138,7 @@ class SessionManager:
         foreground: str | None = None,
         fork_of: SessionState | None = None,
     ) -> SessionState:
-        if name is not None and not NAME.fullmatch(name):
-            raise BadRequest(
-                f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
-                "(48 at most, a letter or digit first)."
-            )
+        _check_name(name)
         birth = born(spec, prompt, origin)
         facts: list[e.Payload] = []
         if fork_of is not None:
@@ -167,18 +163,40 @@ class SessionManager:
             await self._make_room()
             session_id, run = new_id(), new_id()
             named = replace(birth, name=await self._free_name(wanted))
-            drafts = [
-                e.Draft(
-                    payload=fact,
-                    session=session_id,
-                    project=birth.project_id,
-                    run=run,
-                    caller=caller,
-                )
-                for fact in (named, *facts)
-            ]
+            drafts = _drafts((named, *facts), session_id, run, birth.project_id, caller)
             await self._log.append(*drafts)
             self._start(session_id, opening)
+            return self._state(session_id)
+
+    async def adopt(
+        self,
+        spec: SessionSpec,
+        claude_id: str,
+        title: str,
+        *,
+        name: str | None = None,
+        origin: str | None = None,
+        caller: str | None = None,
+    ) -> SessionState:
+        """A conversation that was begun without us becomes a session, asleep."""
+        _check_name(name)
+        birth = replace(born(spec, title, origin), adopted=True)
+        return await self._surely(self._adopt(name or name_from(title), birth, claude_id, caller))
+
+    async def _adopt(
+        self, wanted: str, birth: e.SessionCreated, claude_id: str, caller: str | None
+    ) -> SessionState:
+        async with self._admission:
+            if (owner := await self._log.session_row(claude_id)) is not None:
+                raise Conflict(f"That conversation is a session already: {owner.name}.")
+            session_id, run = new_id(), new_id()
+            facts = (
+                replace(birth, name=await self._free_name(wanted)),
+                e.ConversationIdentified(claude_session_id=claude_id),
+                e.SessionAsleep(reason=Reason.ADOPTED),
+            )
+            drafts = _drafts(facts, session_id, run, birth.project_id, caller)
+            await self._log.append(*drafts)
             return self._state(session_id)
 
     async def _surely(self, begin: Coroutine[Any, Any, T]) -> T:
@@ -419,3 +437,21 @@ class SessionManager:
         state = self._book.state(session_id)
         assert state is not None
         return state
+
+
+def _check_name(name: str | None) -> None:
+    if name is not None and not NAME.fullmatch(name):
+        raise BadRequest(
+            f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
+            "(48 at most, a letter or digit first)."
+        )
+
+
+def _drafts(
+    facts: Sequence[e.Payload], session: str, run: str, project: str, caller: str | None
+) -> list[e.Draft]:
+    """The first facts of a session: there is no state yet to draft them from."""
+    return [
+        e.Draft(payload=fact, session=session, project=project, run=run, caller=caller)
+        for fact in facts
+    ]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
     AddRule,
+    Adopt,
     Answer,
     Background,
     Command,
@@ -22,6 +23,8 @@ from claude_sessions.commands import (
     Kill,
     Launch,
     ListApprovals,
+    ListFound,
+    ListProjects,
     ListResumable,
     ListRules,
     ListSessions,
@@ -111,6 +114,11 @@ LINES: dict[str, Command] = {
     "/claude_resume web": Resume(session="web", prompt=DEFAULT_RESUME_PROMPT),
     "/resume --fork web and now": Resume(session="web", prompt="and now", fork=True),
     "/resume web --name other go": Resume(session="web", prompt="go", name="other"),
+    "/adopt": ListFound(),
+    "/adopt 3933f69e --name web": Adopt(conversation="3933f69e", name="web"),
+    "/adopt --name web logged  out": Adopt(conversation="logged out", name="web"),
+    "/projects": ListProjects(),
+    "/projects  my web ": ListProjects(search="my web"),
     "/withdraw web m1": Withdraw(session="web", message="m1"),
     "/withdraw web m1 --steer": Withdraw(session="web", message="m1", steer=True),
     "/approvals": ListApprovals(),
@@ -193,6 +201,8 @@ REFUSED = {
     "/sessions sleepy": "“sleepy” is none of: all, starting",
     "/resume --list web": "--list stands alone",
     "/resume --fork": "The session's name is missing",
+    "/adopt --name web": "The conversation is missing",
+    "/adopt --nmae web it": "There is no --nmae here",
     "/allow a1 --scope never": "is none of: once, session, project, user",
     "/allow a1 --input {bad}": "one JSON object, with straight quotes",
     "/allow a1 --input 5": "one JSON object",
@@ -308,6 +318,7 @@ SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume cl
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
+    " projects adopt"
 )
 
 
