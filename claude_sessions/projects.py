@@ -18,6 +18,7 @@ from claude_sessions.sessions.beginnings import project_id
 from claude_sessions.storage.index import SessionRow
 
 FRESH_SECONDS = 30.0
+LIST_SECONDS = 5.0
 REMEMBERED = 1000
 NEVER = datetime.min.replace(tzinfo=UTC)
 CLAUDE_CONFIG = ("CLAUDE.md", ".claude", ".mcp.json")
@@ -94,8 +95,16 @@ class Projects:
 
     async def with_facts(self, projects: Iterable[Project]) -> list[Project]:
         known = list(projects)
-        facts = await asyncio.gather(*(self.facts(project.path) for project in known))
+        facts = await asyncio.gather(*(self.glance(p.path, LIST_SECONDS) for p in known))
         return [replace(p, facts=found) for p, found in zip(known, facts, strict=True)]
+
+    async def glance(self, directory: str, seconds: float) -> Facts:
+        """What git says within the time, so that a slow disk holds nobody up."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.facts(directory)
+        except TimeoutError:
+            return Facts()
 
     async def facts(self, directory: str) -> Facts:
         now = self._clock.monotonic()

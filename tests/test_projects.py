@@ -17,7 +17,7 @@ from claude_sessions.clock import ManualClock
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.eventlog import EventLog
 from claude_sessions.projects import FRESH_SECONDS, Projects
-from claude_sessions.repository import Git
+from claude_sessions.repository import Facts, Git
 from tests.repositories import repository
 
 
@@ -138,6 +138,15 @@ async def test_a_project_is_found_by_id_by_name_and_in_any_case(
     assert [p.path for p in await projects.named("API")] == [str(tmp_path / "b" / "API")]
     assert len(await projects.named("api")) == 2
     assert await projects.named("nothing") == []
+
+
+async def test_a_repository_that_is_slow_to_answer_holds_nobody_up(
+    log: EventLog, clock: ManualClock, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    projects = made(log, clock, tmp_path)
+    assert await projects.glance(str(web), 0) == Facts()
+    assert (await projects.glance(str(web), 20)).branch == "main"
 
 
 async def test_what_git_knows_is_asked_again_after_a_while(

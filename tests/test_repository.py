@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import time
+from itertools import accumulate
 from pathlib import Path
 
 import psutil
 import pytest
 
-from claude_sessions.repository import Facts, Git
+from claude_sessions.repository import AT_ONCE, Facts, Git
 from tests.repositories import git, repository
 
 
@@ -121,14 +123,61 @@ async def test_a_hostile_submodule_runs_nothing(
     assert not trace.exists()
 
 
+async def test_no_missing_object_is_fetched(asked: Git, tmp_path: Path) -> None:
+    trace, program = tmp_path / "was-here", tmp_path / "evil"
+    program.write_text(f"#!/bin/sh\ntouch '{trace}'\nexit 1\n")
+    program.chmod(0o755)
+    part = repository(tmp_path / "part")
+    tree = git(part, "rev-parse", "HEAD^{tree}")
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "far",
+        "remote.far.promisor": "true",
+        "remote.far.url": str(tmp_path),
+        "remote.far.uploadpack": str(program),
+    }.items():
+        git(part, "config", key, value)
+    (part / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    assert (await asked.facts(str(part))).branch == "main"
+    assert not trace.exists()
+    with pytest.raises(subprocess.CalledProcessError):
+        git(part, "status")
+    assert trace.exists()  # git by itself would have
+
+
+def other_git(directory: Path, script: str) -> dict[str, str]:
+    """An environment in which git is this script."""
+    directory.mkdir()
+    (directory / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (directory / "git").chmod(0o755)
+    return {"PATH": f"{directory}:{os.environ['PATH']}", "GIT_DIR": "/elsewhere", "SECRET": "x"}
+
+
+async def test_git_gets_a_clean_environment_and_takes_no_locks(tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    seen = tmp_path / "seen"
+    await Git(other_git(tmp_path / "bin", f"env >> '{seen}'")).facts(str(web))
+    told = seen.read_text().splitlines()
+    assert "GIT_OPTIONAL_LOCKS=0" in told
+    assert not any(line.startswith(("GIT_DIR=", "SECRET=")) for line in told)
+
+
+async def test_only_a_few_run_at_once(tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    seen = tmp_path / "seen"
+    script = f"echo 1 >> '{seen}'; sleep 0.02; echo -1 >> '{seen}'"
+    asked = Git(other_git(tmp_path / "bin", script))
+    await asyncio.gather(*(asked.facts(str(web)) for _ in range(8)))
+    steps = [int(step) for step in seen.read_text().split()]
+    assert len(steps) > 2 * AT_ONCE
+    assert max(accumulate(steps)) <= AT_ONCE
+
+
 async def test_git_that_does_not_come_back_is_ended(tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
-    slow = tmp_path / "bin"
-    slow.mkdir()
     pids = tmp_path / "pids"
-    (slow / "git").write_text(f"#!/bin/sh\necho $$ >> '{pids}'\nexec sleep 600\n")
-    (slow / "git").chmod(0o755)
-    asked = Git({"PATH": f"{slow}:{os.environ['PATH']}"}, seconds=0.5)
+    slow = other_git(tmp_path / "bin", f"echo $$ >> '{pids}'\nexec sleep 600")
+    asked = Git(slow, seconds=0.5)
     began = time.monotonic()
     assert await asked.facts(str(web)) == Facts()
     assert time.monotonic() - began < 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable
 
 from claude_sessions import commands as c
@@ -44,8 +45,8 @@ def _may_start(workdirs: Workdirs, path: str) -> bool:
 def _words(projects: Iterable[Project]) -> dict[str, str]:
     """For each path what to call it by: its name, unless another has the same."""
     known = list(projects)
-    names = [p.name.casefold() for p in known]
-    return {p.path: p.name if names.count(p.name.casefold()) == 1 else p.path for p in known}
+    bearers = Counter(p.name.casefold() for p in known)
+    return {p.path: p.name if bearers[p.name.casefold()] == 1 else p.path for p in known}
 
 
 def _data(project: Project) -> dict[str, object]:
@@ -83,13 +84,6 @@ async def directory_for(pool: Pool, given: str | None) -> str:
 async def branches(pool: Pool, directories: Iterable[str]) -> dict[str, str]:
     """`main*` for each of which git says so at once."""
     places = list(dict.fromkeys(directories))
-    found_at = await asyncio.gather(*(_branch(pool, place) for place in places))
-    return {place: at for place, at in zip(places, found_at, strict=True) if at}
-
-
-async def _branch(pool: Pool, directory: str) -> str | None:
-    try:
-        async with asyncio.timeout(GLANCE_SECONDS):
-            return (await pool.projects.facts(directory)).at
-    except TimeoutError:
-        return None
+    glances = (pool.projects.glance(place, GLANCE_SECONDS) for place in places)
+    facts = await asyncio.gather(*glances)
+    return {place: known.at for place, known in zip(places, facts, strict=True) if known.at}
