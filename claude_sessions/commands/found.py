@@ -20,7 +20,7 @@ PROJECTS = 30
 CONVERSATIONS = 15
 OFFERED = 5
 SHUT = "🔒"
-HOW_TO_ALLOW = "add their directories under [sessions] workdirs"
+HOW_TO_ALLOW = "add the directory under [sessions] workdirs"
 SHORT_ID = 8
 
 
@@ -80,7 +80,8 @@ def conversations(
     if found:
         lines.append("/adopt ID makes one a session; the next message goes on with it.")
     if shut:
-        lines.append(f"{SHUT} {shut:,} more where sessions may not run: {HOW_TO_ALLOW}.")
+        others = count(shut, "conversation")
+        lines.append(f"{SHUT} {others} where sessions may not run: {HOW_TO_ALLOW}.")
     return "\n".join(lines), tuple(_adopt(one) for one in found[:CONVERSATIONS])
 
 

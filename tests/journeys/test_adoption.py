@@ -123,7 +123,7 @@ async def test_a_directory_that_is_not_allowed_is_refused_and_only_counted(
     await bare_claude(sandbox, secret, "-p", "Where is the treasure?")
     listed = await chat.reply("/adopt")
     assert "treasure" not in listed.text
-    assert "🔒 1 more where sessions may not run" in listed.text
+    assert "🔒 1 conversation where sessions may not run" in listed.text
     assert listed.actions == ()
     assert "outside the allowed directories" in await chat.type("/adopt treasure")
 
