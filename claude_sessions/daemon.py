@@ -35,6 +35,8 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
+from claude_sessions.projects import Projects
+from claude_sessions.repository import Git
 from claude_sessions.router import NotificationRouter
 from claude_sessions.schedules.book import ScheduleBook
 from claude_sessions.schedules.timekeeper import Timekeeper
@@ -160,6 +162,15 @@ async def open_daemon(
             trust=trust,
             log=events,
             workdirs=Workdirs(settings.sessions.default_workdir, settings.sessions.roots),
+            projects=Projects(
+                roots=settings.projects.roots,
+                exclude=settings.projects.exclude,
+                transcripts=transcripts if settings.projects.scan_claude_projects else None,
+                log=events,
+                git=Git(environ),
+                clock=clock,
+            ),
+            transcripts=transcripts,
             defaults=Defaults(
                 model=settings.sessions.default_model,
                 mode=settings.sessions.permission_mode,

@@ -97,6 +97,7 @@ class SessionCreated(Payload):
     trusted: bool = False
     prompt: str = ""
     origin: str | None = None  # the channel it was launched from
+    adopted: bool = False  # begun in a terminal, without us; it comes into the world asleep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,7 @@ class Reason(StrEnum):
     CRASH = "crash"  # Claude's process died
     ERROR = "error"  # the turn failed (API error, limit of turns)
     ABANDONED = "abandoned"  # the daemon died while it ran
+    ADOPTED = "adopted"  # begun in a terminal; it has never had a process here
 
 
 class PermissionMode(StrEnum):

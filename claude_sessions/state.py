@@ -300,13 +300,13 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
     return {}
 
 
-def _released(state: SessionState, transcript_bytes: int | None) -> dict[str, Any]:
+def _released(state: SessionState, length: int | None) -> dict[str, Any]:
     """Without a process: what the CLI was given is the CLI's, what is queued stays queued."""
     return _NO_TURN | {
         "tasks": (),
         "queue": state.queued,
         "resets_at": None,
-        "transcript_bytes": transcript_bytes or state.transcript_bytes,
+        "transcript_bytes": state.transcript_bytes if length is None else length,
     }
 
 

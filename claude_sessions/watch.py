@@ -57,6 +57,8 @@ class Watch:
             working_on = self.state.turn
             self.state = fold(self.state, event)
         match event.payload:
+            case e.SessionCreated(adopted=True):
+                pass  # whoever adopted it is answered; nothing has started
             case e.SessionCreated():
                 actions = wording.launch_actions(self.state)
                 return self._all(Kind.LAUNCHED, wording.launched(self.state), actions)

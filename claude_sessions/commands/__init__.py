@@ -204,6 +204,31 @@ class ListResumable(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListProjects(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see the projects"
+    search: str | None = None  # part of a name or a path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFound(Command):
+    """Conversations with Claude that were begun in a terminal and are nobody's session yet."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "list sessions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopt(Command):
+    """Make such a conversation a session; the next message to it goes on with it."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "adopt conversations"
+    conversation: str  # its id, the beginning of it, or part of its title
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListApprovals(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see approvals"

@@ -8,6 +8,7 @@ from claude_sessions import commands as c
 from claude_sessions.approvals.desk import Decision
 from claude_sessions.commands import replies
 from claude_sessions.commands.chat import split_answers
+from claude_sessions.commands.finding import directory_for
 from claude_sessions.commands.pool import Pool, mode_for
 from claude_sessions.errors import BadRequest, Conflict, Forbidden, NotFound
 from claude_sessions.model import Scope, Verdict
@@ -72,7 +73,7 @@ async def add_rule(pool: Pool, command: c.AddRule, caller: Caller) -> c.Reply:
     state = await pool.book.find(command.session) if command.session else None
     if command.scope is Scope.SESSION and state is None:
         raise BadRequest("A rule for a session needs to know which: --session NAME.")
-    directory = state.spec.directory if state else pool.workdirs.resolve(command.directory)
+    directory = state.spec.directory if state else await directory_for(pool, command.directory)
     rule = pool.rules.make(
         command.pattern,
         verdict=command.verdict,

@@ -8,7 +8,16 @@ from typing import Any
 
 from claude_sessions import commands as c
 from claude_sessions.channel import Action
-from claude_sessions.commands import adjusting, deciding, reading, scheduling, starting, talking
+from claude_sessions.commands import (
+    adjusting,
+    adopting,
+    deciding,
+    finding,
+    reading,
+    scheduling,
+    starting,
+    talking,
+)
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool
 from claude_sessions.errors import PoolFull
@@ -33,6 +42,9 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Output: reading.output,
     c.ListSessions: reading.list_sessions,
     c.ListResumable: reading.list_resumable,
+    c.ListProjects: finding.list_projects,
+    c.ListFound: adopting.list_found,
+    c.Adopt: adopting.adopt,
     c.Stats: reading.stats,
     c.Cost: reading.cost,
     c.ListTurns: reading.list_turns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import Protocol, TypeVar
@@ -100,14 +100,22 @@ def doing(state: Listed, now: datetime) -> str:
     return f"{word} {ago(state.run_ended_at or state.updated_at, now)}"
 
 
-def listing(states: Sequence[Listed], now: datetime, *, total: int | None = None) -> str:
+def listing(
+    states: Sequence[Listed],
+    now: datetime,
+    *,
+    total: int | None = None,
+    branches: Mapping[str, str] | None = None,
+) -> str:
     """Who needs you comes first, then who works; what has ended comes last, the newest first.
 
     `total`: how many there are, where `states` has only those that may be shown.
+    `branches`: directory → `main*`, as far as known.
     """
     if not states:
         return "No sessions. /new and a prompt starts one."
-    return _with_summary(_rows(by_rank(states)[:LISTED], now), states, total)
+    rows = _rows(by_rank(states)[:LISTED], now, branches or {})
+    return _with_summary(rows, states, total)
 
 
 def full_listing(states: Sequence[SessionState], now: datetime, *, total: int | None = None) -> str:
@@ -136,8 +144,8 @@ def _rank(state: Listed) -> int:
     return 4 if state.status.ended else 3
 
 
-def _rows(states: Sequence[Listed], now: datetime) -> list[str]:
-    cells = [(s.name, doing(s, now), folder(s)) for s in states]
+def _rows(states: Sequence[Listed], now: datetime, branches: Mapping[str, str]) -> list[str]:
+    cells = [(s.name, doing(s, now), folder(s, branches.get(s.directory))) for s in states]
     names, deeds, folders = (max(map(len, column)) for column in zip(*cells, strict=True))
     return [
         f"{name:{names}}  {icon(state)} {deed:{deeds}}  {folder:{folders}}  {spent(state)}"
@@ -188,8 +196,10 @@ def resumable(states: Sequence[Listed], now: datetime, *, total: int | None = No
     return "\n".join([*lines, "/resume NAME goes on with one; --fork branches off."])
 
 
-def folder(state: Listed) -> str:
-    return one_line(PurePath(state.directory).name or state.directory, 24)
+def folder(state: Listed, branch: str | None = None) -> str:
+    """`web`, `web (main*)`."""
+    name = one_line(PurePath(state.directory).name or state.directory, 24)
+    return f"{name} ({one_line(branch, 24)})" if branch else name
 
 
 def spent(state: Listed) -> str:

@@ -14,10 +14,12 @@ from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
 from claude_sessions.commands import Reply
 from claude_sessions.commands.workdirs import Workdirs
+from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
+from claude_sessions.projects import Projects
 from claude_sessions.schedules.timekeeper import Timekeeper
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
@@ -42,6 +44,8 @@ class Pool:
     trust: TrustBook
     log: EventLog
     workdirs: Workdirs
+    projects: Projects
+    transcripts: Transcripts
     defaults: Defaults
     clock: Clock
     schedules: Timekeeper

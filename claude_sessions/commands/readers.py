@@ -149,6 +149,22 @@ def _budget(line: Line) -> c.Command:
     return c.SetBudget(session=session, budget_usd=values.dollars(line, word[more:]), more=more)
 
 
+def _adopt(line: Line) -> c.Command:
+    words = []
+    while (word := line.optional_word()) is not None:
+        words.append(word)
+    if not words and line.given:
+        raise line.error("The conversation is missing.")
+    if not words:
+        return c.ListFound()
+    return c.Adopt(conversation=" ".join(words), name=line.value("name"))
+
+
+def _projects(line: Line) -> c.Command:
+    text = line.optional_text()
+    return c.ListProjects(search=text.strip() if text else None)
+
+
 def _allow(line: Line) -> c.Command:
     approval = line.word("The approval's id")
     line.end()
@@ -285,6 +301,8 @@ READERS: dict[str, Reader] = {
     "kill": _on_session(c.Kill),
     "sleep": _on_session(c.Sleep),
     "resume": _resume,
+    "adopt": _adopt,
+    "projects": _projects,
     "withdraw": _withdraw,
     "queue": _queue,
     "wait": _on_session(c.Wait),

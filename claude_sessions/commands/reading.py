@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
-from claude_sessions.commands import replies
+from claude_sessions.commands import adopting, finding, replies
 from claude_sessions.commands.pool import Pool, about, append
 from claude_sessions.commands.turns import turns_of
 from claude_sessions.errors import BadRequest
@@ -79,12 +79,13 @@ async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> 
     wanted = [status for status in Status if command.status in ("all", status)]
     found = await _foremost(pool, wanted)
     total = max(await pool.log.session_count(statuses=wanted), len(found))
-    now = pool.clock.now()
+    now, foremost = pool.clock.now(), replies.by_rank(found)[: replies.LISTED]
     if command.full:
-        states = [await pool.book.load(one.id) for one in replies.by_rank(found)[: replies.LISTED]]
+        states = [await pool.book.load(one.id) for one in foremost]
         text = replies.full_listing(states, now, total=total)
     else:
-        text = replies.listing(found, now, total=total)
+        branches = await finding.branches(pool, [one.directory for one in foremost])
+        text = replies.listing(found, now, total=total, branches=branches)
     data = {"sessions": [one.id for one in replies.by_rank(found)], "total": total}
     return c.Reply(text=text, data=data)
 
@@ -109,7 +110,8 @@ async def list_resumable(pool: Pool, command: c.ListResumable, caller: Caller) -
     rows = await pool.log.session_rows(statuses=wanted, identified=True, limit=replies.LISTED)
     total = await pool.log.session_count(statuses=wanted, identified=True)
     text = replies.resumable(rows, pool.clock.now(), total=total)
-    return c.Reply(text=text, data={"sessions": [row.id for row in rows], "total": total})
+    data = {"sessions": [row.id for row in rows], "total": total}
+    return await adopting.with_found(pool, c.Reply(text=text, data=data))
 
 
 async def stats(pool: Pool, command: c.Stats, caller: Caller) -> c.Reply:

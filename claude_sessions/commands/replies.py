@@ -75,10 +75,14 @@ UNTRUSTED = "New directory: its own hooks, MCP servers and CLAUDE.md are off."
 
 
 def launched(
-    state: SessionState, *, warnings: Sequence[str] = (), prompt: str | None = None
+    state: SessionState,
+    *,
+    warnings: Sequence[str] = (),
+    prompt: str | None = None,
+    branch: str | None = None,
 ) -> tuple[str, tuple[Action, ...]]:
     spec = state.spec
-    facts = [f"{icon(state)} {state.name}", folder(state), spec.model or "default model"]
+    facts = [f"{icon(state)} {state.name}", folder(state, branch), spec.model or "default model"]
     if spec.budget_usd is not None:
         facts.append(money(spec.budget_usd))
     if spec.mode is not PermissionMode.DEFAULT:

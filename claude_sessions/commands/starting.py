@@ -9,9 +9,12 @@ from claude_sessions import events as e
 from claude_sessions.approvals.rules import parse_rule
 from claude_sessions.channel import Action
 from claude_sessions.commands import replies
+from claude_sessions.commands.adopting import adopt
+from claude_sessions.commands.finding import branches, directory_for
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
 from claude_sessions.commands.turns import leaf_of
+from claude_sessions.engines.transcripts import ID
 from claude_sessions.errors import BadRequest, Conflict, NotFound
 from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Status, Verdict
 from claude_sessions.people import Caller
@@ -21,7 +24,7 @@ CHOICES = 8
 
 
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
-    directory = pool.workdirs.resolve(command.directory)
+    directory = await directory_for(pool, command.directory)
     mode = mode_for(pool, command.mode, caller)
     rules = _checked(command.allowed_tools, caller)
     spec = SessionSpec(
@@ -45,7 +48,8 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
         queue=command.queue,
     )
     await _allow(pool, rules, state, caller)
-    text, actions = replies.launched(state, warnings=_taken(command.name, state))
+    branch = (await branches(pool, [directory])).get(directory)
+    text, actions = replies.launched(state, warnings=_taken(command.name, state), branch=branch)
     return about(text, state, actions)
 
 
@@ -75,9 +79,9 @@ async def _allow(
 
 
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
-    state = await _found(pool, command)
+    state = await _found(pool, command, caller)
     no_agent_into_looser(pool, state, caller)
-    directory = pool.workdirs.resolve(command.directory or state.spec.directory)
+    directory = await directory_for(pool, command.directory or state.spec.directory)
     if command.fork:
         return await _fork(pool, state, command, directory, caller)
     if command.name is not None:
@@ -102,11 +106,17 @@ async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
     return about(replies.resumed(heard.state, was, command.prompt), heard.state)
 
 
-async def _found(pool: Pool, command: c.Resume) -> SessionState:
-    """Also by a part of its name, if only one has it; else there is a list to choose from."""
+async def _found(pool: Pool, command: c.Resume, caller: Caller) -> SessionState:
+    """Also by a part of its name, if only one has it; else there is a list to choose from.
+
+    A conversation of Claude's that is nobody's session becomes one.
+    """
     try:
         return await pool.book.find(command.session)
     except NotFound:
+        if ID.fullmatch(command.session):
+            adopted = await adopt(pool, c.Adopt(conversation=command.session), caller)
+            return await pool.book.load(adopted.session or "")
         rows = await pool.log.sessions_like(command.session, CHOICES + 1)
         if not rows:
             raise

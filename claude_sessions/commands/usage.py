@@ -80,6 +80,16 @@ COMMANDS: dict[str, Usage] = {
         example="/resume --fork fix-auth try the other way",
         aliases=("claude_resume",),
     ),
+    "adopt": Usage(
+        line="/adopt | /adopt ID|TITLE-PART [--name NAME]",
+        help="go on with a conversation that was begun in a terminal",
+        example="/adopt --name fix-auth logged out after refresh",
+    ),
+    "projects": Usage(
+        line="/projects [TEXT]",
+        help="list the directories with work in them",
+        example="/projects web",
+    ),
     "withdraw": Usage(
         line="/withdraw NAME MESSAGE [--steer|--interrupt]",
         help="take a queued message back, or say it now",

@@ -160,11 +160,7 @@ class SessionManager:
         queue: bool = False,
     ) -> SessionState:
         """`queue`: when every process is at work, it waits in line for one."""
-        if name is not None and not NAME.fullmatch(name):
-            raise BadRequest(
-                f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
-                "(48 at most, a letter or digit first)."
-            )
+        _check_name(name)
         birth = born(spec, prompt, origin)
         facts: list[e.Payload] = []
         if fork_of is not None:
@@ -194,19 +190,43 @@ class SessionManager:
             admitted = await self._admitted(queue)
             session_id, run = new_id(), new_id()
             named = replace(birth, name=await self._free_name(wanted))
-            drafts = [
-                e.Draft(
-                    payload=fact,
-                    session=session_id,
-                    project=birth.project_id,
-                    run=run,
-                    caller=caller,
-                )
-                for fact in (named, *facts, *(() if admitted else (e.SessionQueued(),)))
-            ]
+            last = () if admitted else (e.SessionQueued(),)
+            drafts = _drafts((named, *facts, *last), session_id, run, birth.project_id, caller)
             await self._log.append(*drafts)
             if admitted:
                 self._start(session_id)
+            return self._state(session_id)
+
+    async def adopt(
+        self,
+        spec: SessionSpec,
+        claude_id: str,
+        title: str,
+        *,
+        name: str | None = None,
+        origin: str | None = None,
+        caller: str | None = None,
+    ) -> SessionState:
+        """A conversation that was begun without us becomes a session, asleep."""
+        _check_name(name)
+        birth = replace(born(spec, title, origin), adopted=True)
+        return await self._surely(self._adopt(name or name_from(title), birth, claude_id, caller))
+
+    async def _adopt(
+        self, wanted: str, birth: e.SessionCreated, claude_id: str, caller: str | None
+    ) -> SessionState:
+        async with self._admission:
+            if (owner := await self._log.session_row(claude_id)) is not None:
+                raise Conflict(f"That conversation is a session already: {owner.name}.")
+            session_id, run = new_id(), new_id()
+            facts = (
+                replace(birth, name=await self._free_name(wanted)),
+                e.ConversationIdentified(claude_session_id=claude_id),
+                # Nothing of its file is in the log yet: the first who looks brings it in.
+                e.SessionAsleep(reason=Reason.ADOPTED, transcript_bytes=0),
+            )
+            drafts = _drafts(facts, session_id, run, birth.project_id, caller)
+            await self._log.append(*drafts)
             return self._state(session_id)
 
     async def _surely(self, begin: Coroutine[Any, Any, T]) -> T:
@@ -243,6 +263,7 @@ class SessionManager:
             if not self._state(state.id).status.ended:
                 return False
             await self._gone(state.id)
+            await self._catch_up(state.id)
             admitted = await self._admitted(queue, state.id)
             again = replace(self._state(state.id), run=new_id())
             last = () if admitted else (e.SessionQueued(),)
@@ -436,6 +457,7 @@ class SessionManager:
                 raise Conflict(
                     f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
                 )
+            await self._catch_up(session_id)
             admitted = await self._admitted(queue or state.in_line, session_id)
             if admitted:
                 facts = [e.SessionWoken(), *facts]
@@ -516,10 +538,14 @@ class SessionManager:
     async def catch_up(self, state: SessionState) -> SessionState:
         """With what was said to it in a terminal meanwhile, which is in the log from now on."""
         async with self._admission:
-            if state.id not in self._live:
-                facts = await said_elsewhere(self._transcripts, self._state(state.id))
-                await self._log.append(*(draft(state, fact) for fact in facts))
+            await self._catch_up(state.id)
         return self._state(state.id)
+
+    async def _catch_up(self, session_id: str) -> None:
+        if session_id not in self._live:
+            state = self._state(session_id)
+            facts = await said_elsewhere(self._transcripts, state)
+            await self._log.append(*(draft(state, fact) for fact in facts))
 
     async def forget(self, state: SessionState, *, caller: str | None = None) -> int:
         """Delete all that the log has of it; gives how many events that were."""
@@ -581,3 +607,21 @@ class SessionManager:
         state = self._book.state(session_id)
         assert state is not None
         return state
+
+
+def _check_name(name: str | None) -> None:
+    if name is not None and not NAME.fullmatch(name):
+        raise BadRequest(
+            f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
+            "(48 at most, a letter or digit first)."
+        )
+
+
+def _drafts(
+    facts: Sequence[e.Payload], session: str, run: str, project: str, caller: str | None
+) -> list[e.Draft]:
+    """The first facts of a session: there is no state yet to draft them from."""
+    return [
+        e.Draft(payload=fact, session=session, project=project, run=run, caller=caller)
+        for fact in facts
+    ]

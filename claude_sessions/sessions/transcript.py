@@ -13,6 +13,8 @@ from claude_sessions import events as e
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.state import QueuedMessage, SessionState
 
+TURNS = 100  # of a conversation that was adopted; Claude's own file has the rest
+
 
 async def size(transcripts: Transcripts, state: SessionState) -> int | None:
     if state.claude_id is None:
@@ -66,7 +68,7 @@ async def said_elsewhere(transcripts: Transcripts, state: SessionState) -> list[
         return []
     tail = await asyncio.to_thread(transcripts.turns, state.claude_id, state.transcript_bytes)
     facts: list[e.Payload] = []
-    for turn in tail.turns:
+    for turn in tail.turns[-TURNS:]:
         if turn.uuid:
             facts.append(
                 e.TerminalMessage(message_id=turn.uuid, text=turn.prompt, transcript_bytes=tail.end)

@@ -12,6 +12,7 @@ from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
     AddRule,
     AddSchedule,
+    Adopt,
     Answer,
     Background,
     Command,
@@ -25,6 +26,8 @@ from claude_sessions.commands import (
     Kill,
     Launch,
     ListApprovals,
+    ListFound,
+    ListProjects,
     ListQueue,
     ListResumable,
     ListRules,
@@ -137,6 +140,11 @@ LINES: dict[str, Command] = {
     "/forget web --yes": Forget(session="web", confirmed=True),
     "/budget web 7.50": SetBudget(session="web", budget_usd=7.5),
     "/budget web +$5": SetBudget(session="web", budget_usd=5.0, more=True),
+    "/adopt": ListFound(),
+    "/adopt 3933f69e --name web": Adopt(conversation="3933f69e", name="web"),
+    "/adopt --name web logged  out": Adopt(conversation="logged out", name="web"),
+    "/projects": ListProjects(),
+    "/projects  my web ": ListProjects(search="my web"),
     "/withdraw web m1": Withdraw(session="web", message="m1"),
     "/withdraw web m1 --steer": Withdraw(session="web", message="m1", steer=True),
     "/approvals": ListApprovals(),
@@ -252,6 +260,8 @@ REFUSED = {
     "/sessions sleepy": "“sleepy” is none of: all, starting",
     "/resume --list web": "--list stands alone",
     "/resume --fork": "The session's name is missing",
+    "/adopt --name web": "The conversation is missing",
+    "/adopt --nmae web it": "There is no --nmae here",
     "/allow a1 --scope never": "is none of: once, session, project, user",
     "/allow a1 --input {bad}": "one JSON object, with straight quotes",
     "/allow a1 --input 5": "one JSON object",
@@ -382,6 +392,7 @@ SHORT = (
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
     " queue wait sleep turns forget budget"
     " schedule schedules"
+    " projects adopt"
 )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,26 +14,12 @@ import orjson
 import pytest
 
 from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, bash, say
-from claude_sessions.demo.sandbox import BUNDLED_CLI
 from claude_sessions.engines.lines import entry
 from claude_sessions.engines.transcripts import Transcripts
 from tests.demo.talk import Talk, talking
+from tests.terminal_claude import bare_claude, run
 
 OWN, STEERED = str(uuid.uuid4()), str(uuid.uuid4())
-
-
-async def bare_claude(sandbox: Sandbox, directory: Path, *arguments: str) -> None:
-    """Somebody's own terminal."""
-    await run(str(BUNDLED_CLI), *arguments, directory=directory, env=sandbox.env)
-
-
-async def run(*command: str, directory: Path, env: Mapping[str, str]) -> None:
-    null = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(
-        *command, cwd=directory, env=env, stdin=null, stdout=null
-    )
-    async with asyncio.timeout(30):
-        assert await process.wait() == 0
 
 
 async def send(talk: Talk, text: str, message_id: str) -> None:

@@ -88,7 +88,7 @@ async def test_what_can_be_resumed_is_found_behind_many_that_cannot(
     await chat.daemon.log.append(*existing("sleeper", workdir, known, ASLEEP))
     await many_have_ended(chat, workdir)
     reply = await chat.reply("/resume --list")
-    assert reply.data == {"sessions": ["id-sleeper"], "total": 1}
+    assert reply.data == {"sessions": ["id-sleeper"], "total": 1, "found": []}
     assert "sleeper" in reply.text
 
 
