@@ -158,7 +158,7 @@ def _changes(
         changes.append(e.BudgetChanged(budget_usd=state.cost_usd + command.budget_usd))
     elif state.budget_left == 0.0:
         raise Conflict(
-            f"The budget of {state.name} is spent. Give it more: /resume --budget 5 {state.name}"
+            f"The budget of {state.name} is spent. Give it more first: /budget {state.name} +5"
         )
     if changes and not state.status.ended:
         raise Conflict(

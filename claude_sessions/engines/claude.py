@@ -333,9 +333,15 @@ class ClaudeConversation:
             # Mid-turn the CLI would work on for seconds after its input closed.
             with contextlib.suppress(EngineError):
                 async with _answered("interrupt", CLOSE_SECONDS):
-                    await self._client.interrupt()
+                    await self._stop_and_drop()
         await self._client.disconnect()
         await self._transport.close()  # when connect failed the SDK may not have come that far
+
+
+    async def _stop_and_drop(self) -> None:
+        """The SDK's own interrupt would let the CLI begin what it has queued meanwhile."""
+        query: Any = self._client._query
+        await query._send_control_request({"subtype": "interrupt", "cancel_queued": True})
 
 
 @contextlib.asynccontextmanager

@@ -20,6 +20,7 @@ from claude_sessions.model import Role, Status
 from claude_sessions.people import Caller
 from claude_sessions.settings import Settings
 from claude_sessions.state import Pending, SessionState
+from tests.waiting import eventually
 
 PATIENCE = 20.0
 
@@ -87,6 +88,9 @@ class Chat:
 
     async def shows(self, kind: Kind, text: str = "") -> Notification:
         return await self.shown(lambda n: n.kind is kind and text in n.text)
+
+    async def until_sent(self, kind: Kind, count: int) -> None:
+        await eventually(lambda: self.kinds().count(kind) >= count, PATIENCE)
 
     def kinds(self) -> list[Kind]:
         return [n.kind for n in self.channel.sent]
