@@ -38,6 +38,9 @@ from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.worktrees.book import WorktreeBook
+from claude_sessions.worktrees.git import Git
+from claude_sessions.worktrees.worktrees import Worktrees
 
 log = structlog.get_logger()
 
@@ -108,6 +111,7 @@ async def open_daemon(
                 trusted=trust.covers,
             )
         )
+        workdirs = Workdirs(settings.sessions.default_workdir, settings.sessions.roots)
         pool = Pool(
             manager=manager,
             book=book,
@@ -115,13 +119,20 @@ async def open_daemon(
             rules=rules,
             trust=trust,
             log=events,
-            workdirs=Workdirs(settings.sessions.default_workdir, settings.sessions.roots),
+            workdirs=workdirs,
             defaults=Defaults(
                 model=settings.sessions.default_model,
                 mode=settings.sessions.permission_mode,
                 budget_usd=settings.sessions.default_budget_usd,
             ),
             clock=clock,
+            worktrees=Worktrees(
+                git=Git(environ),
+                book=WorktreeBook(documents, events),
+                clock=clock,
+                trusted=trust.covers,
+                allowed=workdirs.resolve,
+            ),
         )
         yield Daemon(
             settings=settings,

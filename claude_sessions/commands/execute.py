@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from claude_sessions import commands as c
-from claude_sessions.commands import adjusting, deciding, reading, starting, talking
+from claude_sessions.commands import adjusting, deciding, reading, starting, talking, worktrees
 from claude_sessions.commands.pool import Pool
 from claude_sessions.people import Caller
 
 Function = Callable[[Pool, Any, Caller], Awaitable[c.Reply]]
 
 FUNCTIONS: dict[type[c.Command], Function] = {
-    c.Launch: starting.launch,
+    c.Launch: worktrees.launch,
     c.Resume: starting.resume,
     c.Kill: starting.kill,
     c.Respond: talking.respond,
@@ -40,6 +40,10 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
     c.StopTask: adjusting.stop_task,
+    c.ListWorktrees: worktrees.list_worktrees,
+    c.MoveToWorktree: worktrees.move,
+    c.MergeWorktree: worktrees.merge,
+    c.RemoveWorktree: worktrees.remove,
     c.Help: adjusting.help_,
 }
 

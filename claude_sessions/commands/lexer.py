@@ -40,6 +40,8 @@ FLAGS: dict[str, Takes] = {
     **dict.fromkeys(("fg", "fork", "full", "interrupt", "list", "once", "steer"), Takes.NOTHING),
     **dict.fromkeys(("name", "dir", "model", "mode", "budget", "system"), Takes.WORD),
     **dict.fromkeys(("lines", "scope", "session", "for"), Takes.WORD),
+    **dict.fromkeys(("worktree", "yes"), Takes.NOTHING),
+    "into": Takes.WORD,
     "allow": Takes.RULES,
     "input": Takes.JSON,
 }

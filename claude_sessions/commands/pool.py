@@ -20,6 +20,7 @@ from claude_sessions.people import Caller
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.state import SessionState, draft
+from claude_sessions.worktrees.worktrees import Worktrees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,7 @@ class Pool:
     workdirs: Workdirs
     defaults: Defaults
     clock: Clock
+    worktrees: Worktrees
 
 
 def mode_for(pool: Pool, wanted: PermissionMode | None, caller: Caller) -> PermissionMode:

@@ -22,7 +22,7 @@ class Usage:
 COMMANDS: dict[str, Usage] = {
     "new": Usage(
         line="/new [--name NAME] [--dir DIR] [--model MODEL] [--mode MODE] [--budget USD] [--once]"
-        " [--fg] [--system TEXT] [--allow RULES] PROMPT",
+        " [--fg] [--worktree] [--system TEXT] [--allow RULES] PROMPT",
         help="start a session",
         example="/new --name fix-auth --dir web Users are logged out after refresh",
         aliases=("claude",),
@@ -125,6 +125,13 @@ COMMANDS: dict[str, Usage] = {
         line="/tasks [NAME] | /tasks stop NAME TASK",
         help="what runs in the background of a session",
         example="/tasks stop fix-auth b1",
+    ),
+    "worktrees": Usage(
+        line="/worktrees | /worktrees merge NAME [--into BRANCH] | /worktrees remove NAME [--yes]"
+        " | /worktrees move NAME",
+        help="sessions with a git worktree of their own: list, merge, remove; or move one there",
+        example="/worktrees merge fix-css --into main",
+        aliases=("worktree",),
     ),
     "cost": Usage(
         line="/cost NAME",

@@ -51,6 +51,14 @@ class Heard:
     state: SessionState
 
 
+def refuse_name(name: str | None) -> None:
+    if name is not None and not NAME.fullmatch(name):
+        raise BadRequest(
+            f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
+            "(48 at most, a letter or digit first)."
+        )
+
+
 class SessionManager:
     """Open it with `async with`: leaving puts every session to sleep within a deadline."""
 
@@ -138,11 +146,7 @@ class SessionManager:
         foreground: str | None = None,
         fork_of: SessionState | None = None,
     ) -> SessionState:
-        if name is not None and not NAME.fullmatch(name):
-            raise BadRequest(
-                f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
-                "(48 at most, a letter or digit first)."
-            )
+        refuse_name(name)
         birth = born(spec, prompt, origin)
         facts: list[e.Payload] = []
         if fork_of is not None:
@@ -205,6 +209,15 @@ class SessionManager:
         if not await self._surely(self._resume(state, facts, caller)):
             return await self.say(state, prompt, caller=caller)
         return Heard(message_id=message.message_id, queued=0, state=self._state(state.id))
+
+    async def restart(
+        self, state: SessionState, facts: Sequence[e.Payload], *, caller: str | None = None
+    ) -> SessionState:
+        """A new run of a session that has ended; nothing is said to it but what `facts` say."""
+        again = [e.SessionResumed(claude_session_id=state.claude_id), *facts]
+        if not await self._surely(self._resume(state, again, caller)):
+            raise Conflict(f"{state.name} has been taken up by somebody else meanwhile.")
+        return self._state(state.id)
 
     async def _resume(
         self, state: SessionState, facts: list[e.Payload], caller: str | None

@@ -97,6 +97,10 @@ def _renamed(event: e.Event, renamed: e.SessionRenamed) -> Iterable[Statement]:
     yield _update(event, "name = ?, name_key = ?", renamed.name, renamed.name.casefold())
 
 
+def _moved(event: e.Event, moved: e.DirectoryChanged) -> Iterable[Statement]:
+    yield _update(event, "directory = ?", moved.directory)
+
+
 def _started(event: e.Event, started: e.SessionStarted) -> Iterable[Statement]:
     yield _update(event, "status = ?", Status.RUNNING.value)
     yield from _identified(event, started)
@@ -143,6 +147,7 @@ def _update(event: e.Event, assignments: str, *values: str) -> Statement:
 CHANGES: dict[type[e.Payload], Callable[[e.Event, Any], Iterable[Statement]]] = {
     e.SessionCreated: _created,
     e.SessionRenamed: _renamed,
+    e.DirectoryChanged: _moved,
     e.SessionStarted: _started,
     e.ConversationIdentified: _identified,
     e.SessionForked: _identified,
