@@ -21,13 +21,8 @@ from claude_sessions.worktrees.book import Worktree
 from claude_sessions.worktrees.repository import uncommitted
 from claude_sessions.worktrees.trees import tree_of
 
-ALIVE = (
-    Status.STARTING,
-    Status.RUNNING,
-    Status.ASLEEP,
-    Status.PARKED,
-    Status.IN_TERMINAL,
-)
+AT_WORK = (Status.STARTING, Status.RUNNING, Status.IN_TERMINAL)
+ALIVE = (*AT_WORK, Status.ASLEEP, Status.PARKED)
 LATELY = timedelta(hours=24)
 LOOKED_AT = 200
 READS = frozenset({
@@ -101,12 +96,9 @@ async def _others_in_tree(pool: Pool, state: SessionState) -> list[SessionState]
         return []
     rows = await pool.log.session_rows(statuses=ALIVE, limit=LOOKED_AT)
     since = pool.clock.now() - LATELY
-    near = [row for row in rows if row.id != state.id and row.updated_at >= since]
-    near += [row for row in rows if row.status.has_process and row.updated_at < since]
-    here = await asyncio.to_thread(
-        lambda: [row.id for row in near if tree_of(row.directory) == tree]
-    )
-    return [await pool.book.load(session) for session in here if session != state.id]
+    near = [row for row in rows if row.status.has_process or row.updated_at >= since]
+    here = await asyncio.to_thread(lambda: [r for r in near if tree_of(r.directory) == tree])
+    return [await pool.book.load(row.id) for row in here if row.id != state.id]
 
 
 async def _branch(pool: Pool, directory: str) -> str:
@@ -186,9 +178,9 @@ async def merge(pool: Pool, command: c.MergeWorktree, caller: Caller) -> c.Reply
 
 async def remove(pool: Pool, command: c.RemoveWorktree, caller: Caller) -> c.Reply:
     worktree = await _find(pool, command.worktree)
-    for state in _sessions_in(pool, worktree):
-        if state.status.has_process or state.status is Status.IN_TERMINAL:
-            raise Conflict(f"{state.name} is at work there. /kill {state.name} first.")
+    for row in await pool.log.session_rows(statuses=AT_WORK):
+        if Path(row.directory).is_relative_to(worktree.directory):
+            raise Conflict(f"{row.name} is at work there. /kill {row.name} first.")
     kept = await pool.worktrees.remove(
         worktree, keep_branch=command.keep_branch, caller=str(caller)
     )

@@ -44,6 +44,13 @@ async def no_open_work(git: Git, worktree: Worktree) -> None:
         )
 
 
+async def no_lock(git: Git, worktree: Worktree) -> None:
+    tree = await tree_of(git, worktree)
+    if tree.locked is not None:
+        why = f" ({one_line(tree.locked, 60)})" if tree.locked else ""
+        raise Conflict(f"{worktree.name} is locked{why}: git worktree unlock {tree.path}")
+
+
 async def no_loose_commits(git: Git, worktree: Worktree) -> None:
     """Commits made with no branch checked out have no other home than the worktree."""
     tree = await tree_of(git, worktree)

@@ -120,6 +120,7 @@ class Worktrees:
         async with self._turn:
             await self._check(worktree.repository)
             await refusals.no_open_work(self.git, worktree)
+            await refusals.no_lock(self.git, worktree)
             await refusals.no_loose_commits(self.git, worktree)
             commit, lost = await self._lost_with(worktree)
             if lost and not keep_branch:

@@ -26,7 +26,11 @@ from claude_sessions.commands import (
     ListRules,
     ListSessions,
     ListTasks,
+    ListWorktrees,
+    MergeWorktree,
+    MoveToWorktree,
     Output,
+    RemoveWorktree,
     Rename,
     Respond,
     Resume,
@@ -151,6 +155,14 @@ LINES: dict[str, Command] = {
     "/tasks web": ListTasks(session="web"),
     "/tasks stop": ListTasks(session="stop"),
     "/tasks stop web b1": StopTask(session="web", task="b1"),
+    "/new --worktree --once go": Launch(prompt="go", worktree=True, once=True),
+    "/worktrees": ListWorktrees(),
+    "/worktree list": ListWorktrees(),
+    "/worktrees merge web": MergeWorktree(worktree="web"),
+    "/worktrees merge web --into next": MergeWorktree(worktree="web", into="next"),
+    "/worktrees remove web": RemoveWorktree(worktree="web"),
+    "/worktrees remove --yes web": RemoveWorktree(worktree="web", keep_branch=True),
+    "/worktrees move web": MoveToWorktree(session="web"),
     "/cost web": Cost(session="web"),
     "/stats": Stats(),
     "/claude_stats": Stats(),
@@ -207,6 +219,13 @@ REFUSED = {
     "/rules add allow Read --for ٣h": "--for takes a time",
     "/rules --for 2h": "--for goes with /rules add",
     "/tasks stop web": "The task's id is missing",
+    "/worktrees drop web": "/worktrees can merge, remove and move, not “drop”",
+    "/worktrees merge": "The worktree's name is missing",
+    "/worktrees merge a b": "“b” is too much here",
+    "/worktrees list x": "“x” is too much here",
+    "/worktrees --yes": "--yes does not go with that",
+    "/worktrees merge web --yes": "--yes does not go with that",
+    "/worktrees remove web --into main": "--into does not go with that",
     "/tasks web b1": "“b1” is too much here",
     "/approvals now": "“now” is too much here",
 }
@@ -308,6 +327,7 @@ SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume cl
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
+    " worktrees worktree"
 )
 
 

@@ -15,6 +15,9 @@ from tests.worktrees.repositories import commit, git, repository
 
 MOVE = "In a worktree instead"
 
+# The SDK says aloud that in bypassPermissions nobody is asked; that is what these tests want.
+pytestmark = pytest.mark.filterwarnings("ignore:can_use_tool will not be invoked")
+
 
 @pytest.fixture
 def web(workdir: Path) -> Path:
@@ -166,9 +169,7 @@ async def test_a_session_whose_work_would_be_left_behind_stays(
     assert "goes on" in await chat.type("/worktrees move maker")
 
 
-async def test_what_others_have_not_committed_stays_and_is_mentioned(
-    chat: Chat, web: Path
-) -> None:
+async def test_what_others_have_not_committed_stays_and_is_mentioned(chat: Chat, web: Path) -> None:
     (web / "theirs").write_text("x")
     await chat.type("/new --name reader --dir web hello")
     await chat.idle("reader")
