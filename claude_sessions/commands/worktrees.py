@@ -112,6 +112,8 @@ async def move(pool: Pool, command: c.MoveToWorktree, caller: Caller) -> c.Reply
     no_agent_into_looser(pool, state, caller)
     mode_for(pool, state.spec.mode, caller)  # a looser mode was given for the other place
     directory = pool.workdirs.resolve(state.spec.directory)
+    if any(Path(directory).is_relative_to(w.directory) for w in pool.worktrees.book.all()):
+        raise Conflict(f"{state.name} is in a worktree of its own already. /worktrees lists it.")
     left = await _left_behind(pool, state)
     made = await pool.worktrees.make(directory, state.name, caller=str(caller))
     try:

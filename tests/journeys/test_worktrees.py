@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -147,6 +148,19 @@ async def test_a_session_that_moves_before_it_has_answered_is_asked_again(
     assert not (web / "where").exists()
 
 
+async def test_a_session_that_moves_in_the_middle_of_a_turn_continues(
+    script: Script, model: ScriptedModel, chat: Chat, web: Path
+) -> None:
+    gate = Gate()
+    script.on("talk", say("Once upon a time."), bash("true"), gate, say("The end."))
+    await chat.type("/new --name teller --dir web --mode bypass talk")
+    await gate.reached()
+    await chat.type("/worktrees move teller")
+    await model.asked("Continue where you left off.")
+    await chat.idle("teller")
+    assert model.prompts().count("Continue where you left off.") == 1
+
+
 async def test_a_session_moves_at_once_after_its_launch(
     model: ScriptedModel, chat: Chat, web: Path
 ) -> None:
@@ -204,6 +218,19 @@ async def test_worktrees_are_listed_merged_and_removed(
     ]
 
 
+async def test_one_that_has_moved_is_in_nobody_s_way_and_need_not_move_again(
+    sandbox: Sandbox, workdir: Path, web: Path
+) -> None:
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("/new --name mover --dir web hello")
+        await chat.idle("mover")
+        await chat.type("/worktrees move mover")
+        assert "worktree of its own already" in await chat.type("/worktrees move mover")
+    async with chatting(sandbox, workdir) as chat:  # also after a restart
+        assert "also" not in await chat.type("/new --name other --dir web hello")
+        assert "mover · claude/mover · 💤 asleep" in await chat.type("/worktrees")
+
+
 async def test_a_worktree_is_found_by_its_session_s_new_name(chat: Chat, web: Path) -> None:
     await chat.type("/new --worktree --name old --dir web hello")
     await chat.idle("old")
@@ -219,12 +246,13 @@ async def test_merging_needs_an_approver_and_is_nothing_for_a_program(
     commit(web / ".claude/worktrees/fix", new="x\n")
     prompter = chat.somebody(Role.PROMPTER)
     assert "You may not merge worktrees" in await prompter.type("/worktrees merge fix")
+    agent = chat.somebody(Role.APPROVER, "agent")
+    agent.caller = replace(agent.caller, agent=True)
+    assert "only an admin" in await agent.type("/worktrees merge fix")
     assert not (web / "new").exists()
 
 
-async def test_a_full_or_hanging_pool_is_not_disturbed_by_the_list(
-    script: Script, chat: Chat, web: Path
-) -> None:
+async def test_a_session_at_work_is_listed_as_such(script: Script, chat: Chat, web: Path) -> None:
     script.on("hang", hang())
     await chat.type("/new --worktree --name busy --dir web hang")
     await chat.working("busy")
