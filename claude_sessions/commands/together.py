@@ -82,6 +82,8 @@ def _entry(standing: Standing, session: SessionState | None, now: datetime) -> l
     if standing.problem:
         return [head, f"   {one_line(standing.problem, 200)}"]
     work = [f"{count(standing.ahead, 'commit')} ahead of {_base(worktree)}"]
+    if standing.branch != worktree.branch:
+        work.append(f"now on {one_line(standing.branch, 40) or 'no branch'}")
     if standing.uncommitted:
         work.append(count(standing.uncommitted, "uncommitted file"))
     return [head, f"   {' · '.join(work)}", f"   📁 {_place(worktree)}"]

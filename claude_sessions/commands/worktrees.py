@@ -12,7 +12,7 @@ from claude_sessions import events as e
 from claude_sessions.commands import starting, together
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
 from claude_sessions.commands.unanswered import unanswered
-from claude_sessions.errors import Conflict, NotFound, SessionsError
+from claude_sessions.errors import Conflict, SessionsError
 from claude_sessions.model import Status, name_from
 from claude_sessions.people import Caller
 from claude_sessions.sessions.manager import refuse_name
@@ -155,12 +155,14 @@ async def list_worktrees(pool: Pool, command: c.ListWorktrees, caller: Caller) -
 
 
 async def _session_of(pool: Pool, worktree: Worktree) -> SessionState | None:
-    if worktree.session is None:
-        return None
-    try:
-        return await pool.book.find(worktree.session)
-    except NotFound:
-        return None
+    """A crash right after the launch may have left only the session's own word for it."""
+    if worktree.session is not None:
+        known = await pool.log.session_row(worktree.session)  # None: it has been forgotten
+        return await pool.book.load(known.id) if known else None
+    for row in await pool.log.session_rows():
+        if Path(row.directory).is_relative_to(worktree.directory):
+            return await pool.book.load(row.id)
+    return None
 
 
 async def _find(pool: Pool, ref: str) -> Worktree:

@@ -66,7 +66,7 @@ class WorktreeBook:
         await self._record(made, worktree.by)
         self._put(worktree)
 
-    def assign(self, worktree: Worktree, session: str) -> None:
+    def assign(self, worktree: Worktree, session: str | None) -> None:
         """The document alone: the session's own events say where it runs."""
         self._put(replace(worktree, session=session))
 

@@ -44,6 +44,16 @@ async def no_open_work(git: Git, worktree: Worktree) -> None:
         )
 
 
+async def on_its_branch(git: Git, worktree: Worktree) -> None:
+    """Else what was committed there lately would seem to be merged, and is not."""
+    tree = await tree_of(git, worktree)
+    if tree.branch != worktree.branch:
+        raise Conflict(
+            f"{worktree.name} is on {tree.branch or 'no branch'} now. Go back to its own first:"
+            f" git -C {tree.path} switch {worktree.branch}"
+        )
+
+
 async def no_lock(git: Git, worktree: Worktree) -> None:
     tree = await tree_of(git, worktree)
     if tree.locked is not None:

@@ -32,6 +32,7 @@ class Standing:
     """How one stands just now. `problem`: why no more is known of it."""
 
     worktree: Worktree
+    branch: str = ""  # what is checked out there now; empty: none
     ahead: int = 0
     uncommitted: int = 0
     problem: str = ""
@@ -107,6 +108,7 @@ class Worktrees:
         async with self._turn:
             await self._check(worktree.repository)
             await refusals.no_open_work(self.git, worktree)
+            await refusals.on_its_branch(self.git, worktree)
             commit = await refusals.tip_of(self.git, worktree)
             tree = await refusals.target(self.git, worktree, into)
             commits = await r.commits_beyond(self.git, tree.path, commit, tree.head)
@@ -176,6 +178,9 @@ class Worktrees:
 
     async def _is_gone(self, worktree: Worktree) -> bool:
         if not await asyncio.to_thread(os.path.lexists, worktree.directory):
+            if worktree.session is None:
+                await self._undo(worktree)  # the daemon died before git had made it
+                return True
             with suppress(Conflict):  # git is to forget it too, if the repository is still there
                 await self.git.ask(worktree.repository, "worktree", "remove", worktree.directory)
             await self.book.strike(worktree, branch_kept=True, reason="gone")
@@ -194,6 +199,7 @@ class Worktrees:
             base = await r.commit_of(self.git, worktree.repository, worktree.base) or base
         return Standing(
             worktree=worktree,
+            branch=(await refusals.tree_of(self.git, worktree)).branch,
             ahead=await r.commits_beyond(self.git, worktree.repository, commit, base),
             uncommitted=len(await r.uncommitted(self.git, worktree.directory)),
         )

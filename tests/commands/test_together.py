@@ -44,7 +44,7 @@ def test_a_warning_without_a_branch_names_none() -> None:
 
 
 def test_the_list_says_what_stands_where_and_what_can_be_done() -> None:
-    standing = Standing(worktree=FIX, ahead=2, uncommitted=1)
+    standing = Standing(worktree=FIX, branch="claude/fix", ahead=2, uncommitted=1)
     text, actions = together.listing([standing], {"fix": session("fix", **ASLEEP)}, [], NOW)
     assert text.splitlines() == [
         "fix · claude/fix · 💤 asleep 3 h",
@@ -61,7 +61,7 @@ def test_what_is_not_there_is_said() -> None:
     bare = Standing(worktree=replace(FIX, session=None, base=""))
     text, actions = together.listing([bare], {"fix": None}, [replace(FIX, name="old")], NOW)
     assert "fix · claude/fix · no session" in text
-    assert "0 commits ahead of 01234567" in text
+    assert "0 commits ahead of 01234567 · now on no branch" in text
     assert "old is gone from" in text
     assert [action.label for action in actions] == ["Remove fix"]
 

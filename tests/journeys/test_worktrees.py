@@ -252,6 +252,21 @@ async def test_merging_needs_an_approver_and_is_nothing_for_a_program(
     assert not (web / "new").exists()
 
 
+async def test_a_crash_right_after_the_launch_leaves_the_session_known(
+    chat: Chat, web: Path
+) -> None:
+    worktrees = chat.daemon.pool.worktrees
+    made = await worktrees.make(str(web), "early", caller="me")
+    assert "early · claude/early · no session" in await chat.type("/worktrees")
+    worktrees.book.assign(made.worktree, "forgotten")
+    assert "early · claude/early · no session" in await chat.type("/worktrees")
+    worktrees.book.assign(made.worktree, None)
+    await chat.type(f"/new --name early --dir {made.directory} hello")
+    await chat.idle("early")
+    assert "early · claude/early · 🟢 idle" in await chat.type("/worktrees")
+    assert "/kill early first" in await chat.type("/worktrees remove early")
+
+
 async def test_a_session_at_work_is_listed_as_such(script: Script, chat: Chat, web: Path) -> None:
     script.on("hang", hang())
     await chat.type("/new --worktree --name busy --dir web hang")

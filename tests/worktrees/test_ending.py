@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from claude_sessions.errors import Conflict, SessionsError
+from claude_sessions.errors import Conflict, Forbidden, SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.worktrees.book import Worktree
 from claude_sessions.worktrees.worktrees import Worktrees
@@ -232,6 +233,42 @@ async def test_a_worktree_that_somebody_locked_is_left(
     assert git(web, "branch", "--list", "claude/fix") != ""
 
 
+async def test_one_that_has_left_its_branch_is_not_taken_for_merged(
+    worktrees: Worktrees, fix: Worktree, there: Path
+) -> None:
+    git(there, "switch", "-q", "-c", "elsewhere")
+    commit(there, precious="x")
+    with pytest.raises(Conflict, match=r"fix is on elsewhere now.* switch claude/fix"):
+        await worktrees.merge(fix, None, caller="me")
+    (standing,), _ = await worktrees.look()
+    assert standing.branch == "elsewhere"
+
+
+async def test_a_branch_that_is_checked_out_elsewhere_is_kept(
+    worktrees: Worktrees, web: Path, fix: Worktree, there: Path
+) -> None:
+    git(there, "switch", "-q", "-c", "elsewhere")
+    git(web, "switch", "-q", "claude/fix")
+    assert await worktrees.remove(fix, keep_branch=False, caller="me")
+    assert git(web, "branch", "--show-current") == "claude/fix"
+    assert git(web, "log", "-1", "--format=%s") == "work"
+
+
+async def test_programs_that_nobody_trusts_are_not_run_by_looking_or_ending(
+    worktrees: Worktrees, web: Path, fix: Worktree, there: Path, tmp_path: Path
+) -> None:
+    commit(there, **{".gitattributes": "readme filter=evil\n"})
+    git(web, "config", "filter.evil.clean", f"touch {tmp_path / 'ran'}; cat")
+    (there / "readme").write_text("changed\n")
+    (standing,), _ = await worktrees.look()
+    assert "filter.evil.clean" in standing.problem
+    with pytest.raises(Forbidden):
+        await worktrees.merge(fix, None, caller="me")
+    with pytest.raises(Forbidden):
+        await worktrees.remove(fix, keep_branch=True, caller="me")
+    assert not (tmp_path / "ran").exists()
+
+
 async def test_the_list_counts_commits_and_files(
     worktrees: Worktrees, fix: Worktree, there: Path
 ) -> None:
@@ -247,8 +284,9 @@ async def test_one_deleted_by_hand_is_struck_off_and_its_branch_stays(
     worktrees: Worktrees, web: Path, fix: Worktree, there: Path, log: EventLog
 ) -> None:
     precious = commit(there, precious="x")
+    worktrees.book.assign(fix, "s1")
     shutil.rmtree(there)
-    assert await worktrees.look() == ([], [fix])
+    assert await worktrees.look() == ([], [replace(fix, session="s1")])
     assert await worktrees.look() == ([], [])
     assert git(web, "rev-parse", "claude/fix") == precious
     assert "claude/worktrees" not in git(web, "worktree", "list")
@@ -280,6 +318,7 @@ async def test_a_crash_before_git_made_it_leaves_nothing(worktrees: Worktrees, w
     git(web, "worktree", "remove", fix.directory)
     assert await worktrees.look() == ([], [fix])
     assert worktrees.book.all() == []
+    assert git(web, "branch", "--list", "claude/*") == ""
 
 
 async def test_a_crash_while_git_made_it_leaves_nothing(worktrees: Worktrees, web: Path) -> None:
