@@ -161,9 +161,23 @@ async def test_hostile_names_of_branches_and_directories_are_only_names(
     assert not await worktrees.remove(worktree, keep_branch=False, caller="me")
 
 
-async def test_two_at_once_get_two_names(worktrees: Worktrees, web: Path) -> None:
-    both = await asyncio.gather(made(worktrees, web), made(worktrees, web))
-    assert {worktree.name for worktree in both} == {"fix", "fix-2"}
+async def test_many_at_once_get_a_name_each_and_none_looks_gone(
+    worktrees: Worktrees, web: Path
+) -> None:
+    five = asyncio.gather(*(made(worktrees, web) for _ in range(5)))
+    while not five.done():
+        assert (await worktrees.look())[1] == []
+        await asyncio.sleep(0.001)  # an empty list is looked at without giving way
+    assert {worktree.name for worktree in await five} == {"fix", *(f"fix-{n}" for n in range(2, 6))}
+
+
+async def test_undoing_keeps_a_branch_that_somebody_has_committed_to(
+    worktrees: Worktrees, web: Path
+) -> None:
+    worktree = await made(worktrees, web)
+    precious = commit(worktree.directory, precious="x")
+    await worktrees.undo(worktree)
+    assert git(web, "rev-parse", "claude/fix") == precious
 
 
 async def test_nothing_is_made_where_the_log_cannot_be_written(
