@@ -36,7 +36,7 @@ from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 from claude_sessions.projects import Projects
-from claude_sessions.repository import Git
+from claude_sessions.repository import Onlooker
 from claude_sessions.router import NotificationRouter
 from claude_sessions.schedules.book import ScheduleBook
 from claude_sessions.schedules.timekeeper import Timekeeper
@@ -49,6 +49,9 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.worktrees.book import WorktreeBook
+from claude_sessions.worktrees.git import Git
+from claude_sessions.worktrees.worktrees import Worktrees
 
 log = structlog.get_logger()
 
@@ -154,6 +157,7 @@ async def open_daemon(
             missed=settings.schedules.missed,
             launch=lambda command, caller: execute(pool, command, caller),
         )
+        workdirs = Workdirs(settings.sessions.default_workdir, settings.sessions.roots)
         pool = Pool(
             manager=manager,
             book=book,
@@ -161,13 +165,13 @@ async def open_daemon(
             rules=rules,
             trust=trust,
             log=events,
-            workdirs=Workdirs(settings.sessions.default_workdir, settings.sessions.roots),
+            workdirs=workdirs,
             projects=Projects(
                 roots=settings.projects.roots,
                 exclude=settings.projects.exclude,
                 transcripts=transcripts if settings.projects.scan_claude_projects else None,
                 log=events,
-                git=Git(environ),
+                git=Onlooker(environ),
                 clock=clock,
             ),
             transcripts=transcripts,
@@ -179,6 +183,13 @@ async def open_daemon(
             clock=clock,
             zone=zone,
             schedules=schedules,
+            worktrees=Worktrees(
+                git=Git(environ),
+                book=WorktreeBook(documents, events),
+                clock=clock,
+                trusted=trust.covers,
+                allowed=workdirs.resolve,
+            ),
         )
         await stack.enter_async_context(schedules)
         yield Daemon(

@@ -579,6 +579,42 @@ class ScheduleSkipped(Payload):
     quiet: bool = False  # whoever it concerns has been told already
 
 
+# --- worktrees
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeCreated(Payload):
+    """About to be made: whatever stops it, the next look at the list finds out."""
+
+    TYPE: ClassVar[str] = "worktree.created"
+    name: str
+    repository: str
+    directory: str
+    branch: str
+    base: str  # the branch it began from; empty: none was checked out
+    base_commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeMerged(Payload):
+    TYPE: ClassVar[str] = "worktree.merged"
+    name: str
+    repository: str
+    branch: str
+    into: str
+    commits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeRemoved(Payload):
+    TYPE: ClassVar[str] = "worktree.removed"
+    name: str
+    repository: str
+    branch: str
+    branch_kept: bool
+    reason: str = "user"  # gone: somebody deleted it; unfinished: it never came to be
+
+
 # --- who watches
 
 

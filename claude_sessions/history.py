@@ -33,7 +33,9 @@ class History:
             self.store.events, after=after, upto=upto, session=session, limit=limit
         )
 
-    async def tail_of(self, session: str, types: Collection[str], n: int) -> list[Event]:
+    async def tail_of(
+        self, session: str, types: list[str] | tuple[str, ...], n: int
+    ) -> list[Event]:
         """The last `n` events of these types, oldest first."""
         return await asyncio.to_thread(self.store.tail_of, session, types, n)
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from claude_sessions.clock import Clock
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.eventlog import EventLog
-from claude_sessions.repository import Facts, Git
+from claude_sessions.repository import Facts, Onlooker
 from claude_sessions.sessions.beginnings import project_id
 from claude_sessions.storage.index import SessionRow
 
@@ -66,7 +66,7 @@ class Projects:
         exclude: Sequence[str],
         transcripts: Transcripts | None,
         log: EventLog,
-        git: Git,
+        git: Onlooker,
         clock: Clock,
     ) -> None:
         self._roots = tuple(root.expanduser().resolve() for root in roots)

@@ -62,7 +62,7 @@ class Outcome:
     output: bytes
 
 
-class Git:
+class Onlooker:
     def __init__(self, environ: Mapping[str, str], *, seconds: float = SECONDS) -> None:
         self._environ = {name: environ[name] for name in PASSED if name in environ} | SURROUNDINGS
         self._seconds = seconds

@@ -17,7 +17,7 @@ from claude_sessions.clock import ManualClock
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.eventlog import EventLog
 from claude_sessions.projects import FRESH_SECONDS, Projects
-from claude_sessions.repository import Facts, Git
+from claude_sessions.repository import Facts, Onlooker
 from tests.repositories import repository
 
 
@@ -34,7 +34,7 @@ def clock() -> ManualClock:
 
 def made(log: EventLog, clock: ManualClock, home: Path, **given: Any) -> Projects:
     settings: dict[str, Any] = {"roots": (), "exclude": (), "transcripts": None, **given}
-    git = Git({"HOME": str(home), "PATH": os.environ["PATH"]})
+    git = Onlooker({"HOME": str(home), "PATH": os.environ["PATH"]})
     return Projects(log=log, git=git, clock=clock, **settings)
 
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_sessions.repository import AT_ONCE, Facts, Git
+from claude_sessions.repository import AT_ONCE, Facts, Onlooker
 from tests.repositories import git, repository
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Git:
+def asked(tmp_path: Path) -> Onlooker:
     home = tmp_path / "home"
     home.mkdir()
-    return Git({"HOME": str(home), "PATH": os.environ["PATH"]})
+    return Onlooker({"HOME": str(home), "PATH": os.environ["PATH"]})
 
 
-async def test_branch_and_dirt_and_remote_are_found(asked: Git, tmp_path: Path) -> None:
+async def test_branch_and_dirt_and_remote_are_found(asked: Onlooker, tmp_path: Path) -> None:
     web = repository(tmp_path / "web", "idea")
     git(web, "remote", "add", "other", "https://example.invalid/other.git")
     git(web, "remote", "add", "origin", "https://me:secret@example.invalid/web.git")
@@ -34,7 +34,7 @@ async def test_branch_and_dirt_and_remote_are_found(asked: Git, tmp_path: Path) 
 
 
 async def test_a_new_file_makes_it_dirty_and_an_ignored_one_does_not(
-    asked: Git, tmp_path: Path
+    asked: Onlooker, tmp_path: Path
 ) -> None:
     web = repository(tmp_path / "web")
     (web / ".git" / "info" / "exclude").write_text("*.log\n")
@@ -45,13 +45,13 @@ async def test_a_new_file_makes_it_dirty_and_an_ignored_one_does_not(
 
 
 async def test_without_a_commit_or_a_remote_the_rest_is_still_known(
-    asked: Git, tmp_path: Path
+    asked: Onlooker, tmp_path: Path
 ) -> None:
     git(tmp_path, "init", "--quiet", "--initial-branch", "main", "fresh")
     assert await asked.facts(str(tmp_path / "fresh")) == Facts(branch="main", dirty=False)
 
 
-async def test_a_detached_head_is_its_short_hash(asked: Git, tmp_path: Path) -> None:
+async def test_a_detached_head_is_its_short_hash(asked: Onlooker, tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     git(web, "checkout", "--quiet", "--detach")
     facts = await asked.facts(str(web))
@@ -59,7 +59,7 @@ async def test_a_detached_head_is_its_short_hash(asked: Git, tmp_path: Path) -> 
 
 
 async def test_a_directory_inside_a_repository_is_judged_by_itself(
-    asked: Git, tmp_path: Path
+    asked: Onlooker, tmp_path: Path
 ) -> None:
     web = repository(tmp_path / "web")
     (web / "part").mkdir()
@@ -68,15 +68,15 @@ async def test_a_directory_inside_a_repository_is_judged_by_itself(
 
 
 async def test_outside_of_repositories_and_without_git_nothing_is_known(
-    asked: Git, tmp_path: Path
+    asked: Onlooker, tmp_path: Path
 ) -> None:
     assert await asked.facts(str(tmp_path)) == Facts()
     assert await asked.facts(str(tmp_path / "gone")) == Facts()
     web = repository(tmp_path / "web")
-    assert await Git({"PATH": str(tmp_path)}).facts(str(web)) == Facts()
+    assert await Onlooker({"PATH": str(tmp_path)}).facts(str(web)) == Facts()
 
 
-async def test_a_broken_repository_is_no_failure(asked: Git, tmp_path: Path) -> None:
+async def test_a_broken_repository_is_no_failure(asked: Onlooker, tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     (web / ".git" / "HEAD").write_text("nonsense")
     assert await asked.facts(str(web)) == Facts()
@@ -102,7 +102,9 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     return web, trace
 
 
-async def test_a_hostile_repository_runs_nothing(asked: Git, hostile: tuple[Path, Path]) -> None:
+async def test_a_hostile_repository_runs_nothing(
+    asked: Onlooker, hostile: tuple[Path, Path]
+) -> None:
     web, trace = hostile
     facts = await asked.facts(str(web))
     assert (facts.branch, facts.dirty) == ("main", True)
@@ -112,7 +114,7 @@ async def test_a_hostile_repository_runs_nothing(asked: Git, hostile: tuple[Path
 
 
 async def test_a_hostile_submodule_runs_nothing(
-    asked: Git, hostile: tuple[Path, Path], tmp_path: Path
+    asked: Onlooker, hostile: tuple[Path, Path], tmp_path: Path
 ) -> None:
     web, trace = hostile
     outer = repository(tmp_path / "outer")
@@ -123,7 +125,7 @@ async def test_a_hostile_submodule_runs_nothing(
     assert not trace.exists()
 
 
-async def test_no_missing_object_is_fetched(asked: Git, tmp_path: Path) -> None:
+async def test_no_missing_object_is_fetched(asked: Onlooker, tmp_path: Path) -> None:
     trace, program = tmp_path / "was-here", tmp_path / "evil"
     program.write_text(f"#!/bin/sh\ntouch '{trace}'\nexit 1\n")
     program.chmod(0o755)
@@ -156,7 +158,7 @@ def other_git(directory: Path, script: str) -> dict[str, str]:
 async def test_git_gets_a_clean_environment_and_takes_no_locks(tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     seen = tmp_path / "seen"
-    await Git(other_git(tmp_path / "bin", f"env >> '{seen}'")).facts(str(web))
+    await Onlooker(other_git(tmp_path / "bin", f"env >> '{seen}'")).facts(str(web))
     told = seen.read_text().splitlines()
     assert "GIT_OPTIONAL_LOCKS=0" in told
     assert not any(line.startswith(("GIT_DIR=", "SECRET=")) for line in told)
@@ -166,7 +168,7 @@ async def test_only_a_few_run_at_once(tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     seen = tmp_path / "seen"
     script = f"echo 1 >> '{seen}'; sleep 0.02; echo -1 >> '{seen}'"
-    asked = Git(other_git(tmp_path / "bin", script))
+    asked = Onlooker(other_git(tmp_path / "bin", script))
     await asyncio.gather(*(asked.facts(str(web)) for _ in range(8)))
     steps = [int(step) for step in seen.read_text().split()]
     assert len(steps) > 2 * AT_ONCE
@@ -177,7 +179,7 @@ async def test_git_that_does_not_come_back_is_ended(tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     pids = tmp_path / "pids"
     slow = other_git(tmp_path / "bin", f"echo $$ >> '{pids}'\nexec sleep 600")
-    asked = Git(slow, seconds=0.5)
+    asked = Onlooker(slow, seconds=0.5)
     began = time.monotonic()
     assert await asked.facts(str(web)) == Facts()
     assert time.monotonic() - began < 5
@@ -187,12 +189,12 @@ async def test_git_that_does_not_come_back_is_ended(tmp_path: Path) -> None:
 async def test_a_pipe_where_git_looks_for_a_file_costs_only_that_fact(tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     os.mkfifo(web / ".gitignore")
-    asked = Git({"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, seconds=1)
+    asked = Onlooker({"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, seconds=1)
     facts = await asked.facts(str(web))
     assert facts.branch == "main"
 
 
-async def test_asking_blocks_nobody_else(asked: Git, tmp_path: Path) -> None:
+async def test_asking_blocks_nobody_else(asked: Onlooker, tmp_path: Path) -> None:
     web = repository(tmp_path / "web")
     asking = asyncio.gather(*(asked.facts(str(web)) for _ in range(20)))
     turns = 0

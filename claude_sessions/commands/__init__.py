@@ -401,6 +401,37 @@ class RunSchedule(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListWorktrees(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see worktrees"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveToWorktree(Command):
+    """A session that shares its directory goes on in a worktree of its own."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "move sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeWorktree(Command):
+    ROLE: ClassVar[Role] = Role.APPROVER
+    TO: ClassVar[str] = "merge worktrees"
+    worktree: str  # its name, or its session's
+    into: str | None = None  # default: the branch it began from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveWorktree(Command):
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "remove worktrees"
+    worktree: str
+    keep_branch: bool = False  # a branch with commits of its own stays; else it is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Help(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "ask for help"

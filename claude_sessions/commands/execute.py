@@ -17,6 +17,7 @@ from claude_sessions.commands import (
     scheduling,
     starting,
     talking,
+    worktrees,
 )
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool
@@ -26,7 +27,7 @@ from claude_sessions.people import Caller
 Function = Callable[[Pool, Any, Caller], Awaitable[c.Reply]]
 
 FUNCTIONS: dict[type[c.Command], Function] = {
-    c.Launch: starting.launch,
+    c.Launch: worktrees.launch,
     c.Resume: starting.resume,
     c.Kill: starting.kill,
     c.Sleep: starting.sleep,
@@ -68,6 +69,10 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.ResumeSchedule: scheduling.resume,
     c.DeleteSchedule: scheduling.delete,
     c.RunSchedule: scheduling.run,
+    c.ListWorktrees: worktrees.list_worktrees,
+    c.MoveToWorktree: worktrees.move,
+    c.MergeWorktree: worktrees.merge,
+    c.RemoveWorktree: worktrees.remove,
     c.Help: adjusting.help_,
 }
 

@@ -38,9 +38,9 @@ class Takes(Enum):
 
 FLAGS: dict[str, Takes] = {
     **dict.fromkeys(("fg", "fork", "full", "interrupt", "list", "once", "steer"), Takes.NOTHING),
-    **dict.fromkeys(("queue", "yes"), Takes.NOTHING),
+    **dict.fromkeys(("queue", "worktree", "yes"), Takes.NOTHING),
     **dict.fromkeys(("name", "dir", "model", "mode", "budget", "system"), Takes.WORD),
-    **dict.fromkeys(("lines", "scope", "session", "for", "turn", "tz"), Takes.WORD),
+    **dict.fromkeys(("lines", "scope", "session", "for", "turn", "tz", "into"), Takes.WORD),
     "allow": Takes.RULES,
     "input": Takes.JSON,
 }

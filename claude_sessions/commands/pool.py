@@ -24,6 +24,7 @@ from claude_sessions.schedules.timekeeper import Timekeeper
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.state import SessionState, draft
+from claude_sessions.worktrees.worktrees import Worktrees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,7 @@ class Pool:
     transcripts: Transcripts
     defaults: Defaults
     clock: Clock
+    worktrees: Worktrees
     schedules: Timekeeper
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 

@@ -30,6 +30,7 @@ def _new(line: Line) -> c.Launch:
         once=line.has("once"),
         foreground=line.has("fg"),
         queue=line.has("queue"),
+        worktree=line.has("worktree"),
     )
 
 
@@ -285,6 +286,32 @@ def _when(line: Line, word: str) -> str:
     )
 
 
+def _worktrees(line: Line) -> c.Command:
+    word = line.optional_word()
+    if word in (None, "list"):
+        command: c.Command = c.ListWorktrees()
+    elif word in ("merge", "remove", "move"):
+        name = line.word("The worktree's name")
+        line.end()
+        command = _on_worktree(line, word, name)
+    else:
+        raise line.error(f"/worktrees can merge, remove and move, not “{shown(word)}”.")
+    line.end()
+    takes = {c.MergeWorktree: {"into"}, c.RemoveWorktree: {"yes"}}.get(type(command), set())
+    if wrong := line.given.keys() - takes:
+        raise line.error(f"--{min(wrong)} does not go with that.")
+    return command
+
+
+def _on_worktree(line: Line, word: str, name: str) -> c.Command:
+    match word:
+        case "merge":
+            return c.MergeWorktree(worktree=name, into=line.value("into"))
+        case "remove":
+            return c.RemoveWorktree(worktree=name, keep_branch=line.has("yes"))
+    return c.MoveToWorktree(session=name)
+
+
 def _help(line: Line) -> c.Command:
     word = line.optional_text()
     return c.Help(topic=NAMES.get(word.strip().lstrip("/").lower()) if word else None)
@@ -319,6 +346,7 @@ READERS: dict[str, Reader] = {
     "forget": _forget,
     "budget": _budget,
     "schedule": _schedule,
+    "worktrees": _worktrees,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
     "trust": _on_directory(c.Trust),

@@ -22,7 +22,7 @@ class Usage:
 COMMANDS: dict[str, Usage] = {
     "new": Usage(
         line="/new [--name NAME] [--dir DIR] [--model MODEL] [--mode MODE] [--budget USD] [--once]"
-        " [--fg] [--queue] [--system TEXT] [--allow RULES] PROMPT",
+        " [--fg] [--queue] [--worktree] [--system TEXT] [--allow RULES] PROMPT",
         help="start a session",
         example="/new --name fix-auth --dir web Users are logged out after refresh",
         aliases=("claude",),
@@ -173,6 +173,13 @@ COMMANDS: dict[str, Usage] = {
         help="start sessions by the clock; list, pause or delete what does",
         example='/schedule "0 9 * * 1-5" --name nightly --dir web Run the tests, fix what broke',
         aliases=("schedules",),
+    ),
+    "worktrees": Usage(
+        line="/worktrees | /worktrees merge NAME [--into BRANCH] | /worktrees remove NAME [--yes]"
+        " | /worktrees move NAME",
+        help="sessions with a git worktree of their own: list, merge, remove; or move one there",
+        example="/worktrees merge fix-css --into main",
+        aliases=("worktree",),
     ),
     "cost": Usage(
         line="/cost NAME",

@@ -337,7 +337,6 @@ class ClaudeConversation:
         await self._client.disconnect()
         await self._transport.close()  # when connect failed the SDK may not have come that far
 
-
     async def _stop_and_drop(self) -> None:
         """The SDK's own interrupt would let the CLI begin what it has queued meanwhile."""
         query: Any = self._client._query

@@ -55,6 +55,14 @@ class Heard:
     state: SessionState
 
 
+def refuse_name(name: str | None) -> None:
+    if name is not None and not NAME.fullmatch(name):
+        raise BadRequest(
+            f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
+            "(48 at most, a letter or digit first)."
+        )
+
+
 class SessionManager:
     """Open it with `async with`: leaving puts every session to sleep within a deadline."""
 
@@ -160,7 +168,7 @@ class SessionManager:
         queue: bool = False,
     ) -> SessionState:
         """`queue`: when every process is at work, it waits in line for one."""
-        _check_name(name)
+        refuse_name(name)
         birth = born(spec, prompt, origin)
         facts: list[e.Payload] = []
         if fork_of is not None:
@@ -208,7 +216,7 @@ class SessionManager:
         caller: str | None = None,
     ) -> SessionState:
         """A conversation that was begun without us becomes a session, asleep."""
-        _check_name(name)
+        refuse_name(name)
         birth = replace(born(spec, title, origin), adopted=True)
         return await self._surely(self._adopt(name or name_from(title), birth, claude_id, caller))
 
@@ -254,6 +262,15 @@ class SessionManager:
         if not await self._surely(self._resume(state, facts, caller, queue)):
             return await self.say(state, prompt, caller=caller, queue=queue, now=True)
         return self._heard(message, state.id)
+
+    async def restart(
+        self, state: SessionState, facts: Sequence[e.Payload], *, caller: str | None = None
+    ) -> SessionState:
+        """A new run of a session that has ended; nothing is said to it but what `facts` say."""
+        again = [e.SessionResumed(claude_session_id=state.claude_id), *facts]
+        if not await self._surely(self._resume(state, again, caller, queue=True)):
+            raise Conflict(f"{state.name} has been taken up by somebody else meanwhile.")
+        return self._state(state.id)
 
     async def _resume(
         self, state: SessionState, facts: list[e.Payload], caller: str | None, queue: bool
@@ -607,14 +624,6 @@ class SessionManager:
         state = self._book.state(session_id)
         assert state is not None
         return state
-
-
-def _check_name(name: str | None) -> None:
-    if name is not None and not NAME.fullmatch(name):
-        raise BadRequest(
-            f"“{name[:60]}” cannot be a name: use lower-case letters, digits and . _ - "
-            "(48 at most, a letter or digit first)."
-        )
 
 
 def _drafts(

@@ -228,7 +228,7 @@ class Store:
                 )
             return self._typed(db, found)
 
-    def tail_of(self, session: str, types: Collection[str], n: int) -> list[Event]:
+    def tail_of(self, session: str, types: list[str] | tuple[str, ...], n: int) -> list[Event]:
         """The last `n` events of these types, oldest first."""
         marks = ", ".join("?" * len(types))
         query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND type IN ({marks})"

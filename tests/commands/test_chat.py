@@ -35,8 +35,12 @@ from claude_sessions.commands import (
     ListSessions,
     ListTasks,
     ListTurns,
+    ListWorktrees,
+    MergeWorktree,
+    MoveToWorktree,
     Output,
     PauseSchedule,
+    RemoveWorktree,
     Rename,
     Respond,
     Resume,
@@ -218,6 +222,14 @@ LINES: dict[str, Command] = {
     "/schedule resume s1": ResumeSchedule(schedule="s1"),
     "/schedule delete s1": DeleteSchedule(schedule="s1"),
     "/schedule run s1": RunSchedule(schedule="s1"),
+    "/new --worktree --once go": Launch(prompt="go", worktree=True, once=True),
+    "/worktrees": ListWorktrees(),
+    "/worktree list": ListWorktrees(),
+    "/worktrees merge web": MergeWorktree(worktree="web"),
+    "/worktrees merge web --into next": MergeWorktree(worktree="web", into="next"),
+    "/worktrees remove web": RemoveWorktree(worktree="web"),
+    "/worktrees remove --yes web": RemoveWorktree(worktree="web", keep_branch=True),
+    "/worktrees move web": MoveToWorktree(session="web"),
     "/cost web": Cost(session="web"),
     "/stats": Stats(),
     "/claude_stats": Stats(),
@@ -276,6 +288,13 @@ REFUSED = {
     "/rules add allow Read --for ٣h": "--for takes a time",
     "/rules --for 2h": "--for goes with /rules add",
     "/tasks stop web": "The task's id is missing",
+    "/worktrees drop web": "/worktrees can merge, remove and move, not “drop”",
+    "/worktrees merge": "The worktree's name is missing",
+    "/worktrees merge a b": "“b” is too much here",
+    "/worktrees list x": "“x” is too much here",
+    "/worktrees --yes": "--yes does not go with that",
+    "/worktrees merge web --yes": "--yes does not go with that",
+    "/worktrees remove web --into main": "--into does not go with that",
     "/tasks web b1": "“b1” is too much here",
     "/schedule tomorrow go": "When? Say a cron line in quotes, in 2h or at 18:30, not “tomorrow”",
     "/schedule in": "The time is missing",
@@ -393,6 +412,7 @@ SHORT = (
     " queue wait sleep turns forget budget"
     " schedule schedules"
     " projects adopt"
+    " worktrees worktree"
 )
 
 
