@@ -93,6 +93,7 @@ class SessionState:
     cut_off: Reason | None = None  # why the last turn did not come to its end
 
     queue: tuple[QueuedMessage, ...] = ()
+    taken: tuple[QueuedMessage, ...] = ()  # into the running turn
     pending: tuple[Pending, ...] = ()
     tools: tuple[str, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -220,7 +221,13 @@ def _move(state: SessionState, to: Status) -> dict[str, Any]:
     return {"status": to}
 
 
-_NO_TURN: dict[str, Any] = {"turn": None, "turn_started_at": None, "tools": (), "pending": ()}
+_NO_TURN: dict[str, Any] = {
+    "turn": None,
+    "turn_started_at": None,
+    "taken": (),
+    "tools": (),
+    "pending": (),
+}
 
 
 def _changes(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
@@ -335,11 +342,15 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                 )
             }
         case e.MessageReturned():
-            back = tuple(m for m in state.given if m.id == payload.message_id)
-            given = tuple(m for m in state.given if m.id != payload.message_id)
-            returned = tuple(replace(m, state=MessageState.QUEUED, steer=False) for m in back)
+            back = [m for m in (*state.given, *state.taken) if m.id == payload.message_id]
+            given = (m for m in state.given if m.id != payload.message_id)
+            returned = (replace(m, state=MessageState.QUEUED, steer=False) for m in back)
             return {"queue": (*given, *returned, *state.queued)}
-        case e.MessageConsumed() | e.MessageWithdrawn():
+        case e.MessageConsumed():
+            taken = tuple(m for m in state.queue if m.id == payload.message_id)
+            rest = tuple(m for m in state.queue if m.id != payload.message_id)
+            return {"queue": rest, "taken": (*state.taken, *taken)}
+        case e.MessageWithdrawn():
             return {"queue": tuple(m for m in state.queue if m.id != payload.message_id)}
         case e.TurnStarted():
             return {

@@ -16,7 +16,7 @@ from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_l
 from claude_sessions.commands.turns import leaf_of
 from claude_sessions.engines.transcripts import ID
 from claude_sessions.errors import BadRequest, Conflict, NotFound
-from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Status, Verdict
+from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
 
@@ -88,10 +88,11 @@ async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
         raise BadRequest(f"--name goes with --fork. To rename it: /rename {state.name} NAME")
     if command.turn is not None:
         raise BadRequest("--turn goes with --fork: a branch may leave out what came later.")
-    if _only_to_be_woken(state, command):
-        state = await pool.manager.wake(state, caller=str(caller), queue=command.queue)
-        return about(replies.resumed(state, Status.ASLEEP, state.queued[0].text), state)
     was = state.status
+    if _only_to_be_woken(state, command):
+        waiting = state.queued[0].text
+        state = await pool.manager.wake(state, caller=str(caller), queue=command.queue)
+        return about(replies.resumed(state, was, waiting), state)
     mode = mode_for(pool, command.mode, caller) if command.mode else None
     moved = directory != state.spec.directory
     if moved and mode is None:
@@ -133,14 +134,17 @@ async def _found(pool: Pool, command: c.Resume, caller: Caller) -> SessionState:
 
 def _only_to_be_woken(state: SessionState, command: c.Resume) -> bool:
     """What it is to do is queued: there is no need to tell it to go on."""
-    resting = state.status in (Status.ASLEEP, Status.PARKED)
-    plain = command.prompt == c.DEFAULT_RESUME_PROMPT
-    return resting and plain and bool(state.queued) and not _wants_changes(command)
+    plain = command.prompt == c.DEFAULT_RESUME_PROMPT and not _wants_changes(command)
+    return plain and bool(state.queued) and not state.status.has_process and has_money(state)
 
 
 def _wants_changes(command: c.Resume) -> bool:
     wanted = (command.directory, command.model, command.mode, command.budget_usd)
     return any(value is not None for value in wanted)
+
+
+def has_money(state: SessionState) -> bool:
+    return state.budget_left != 0.0
 
 
 def _changes(
@@ -156,7 +160,7 @@ def _changes(
         changes.append(e.ModeChanged(permission_mode=mode))
     if command.budget_usd is not None:
         changes.append(e.BudgetChanged(budget_usd=state.cost_usd + command.budget_usd))
-    elif state.budget_left == 0.0:
+    elif not has_money(state):
         raise Conflict(
             f"The budget of {state.name} is spent. Give it more first: /budget {state.name} +5"
         )

@@ -264,11 +264,16 @@ class SessionManager:
         return self._heard(message, state.id)
 
     async def restart(
-        self, state: SessionState, facts: Sequence[e.Payload], *, caller: str | None = None
+        self,
+        state: SessionState,
+        facts: Sequence[e.Payload],
+        *,
+        caller: str | None = None,
+        queue: bool = True,
     ) -> SessionState:
         """A new run of a session that has ended; nothing is said to it but what `facts` say."""
         again = [e.SessionResumed(claude_session_id=state.claude_id), *facts]
-        if not await self._surely(self._resume(state, again, caller, queue=True)):
+        if not await self._surely(self._resume(state, again, caller, queue)):
             raise Conflict(f"{state.name} has been taken up by somebody else meanwhile.")
         return self._state(state.id)
 
@@ -449,7 +454,9 @@ class SessionManager:
     async def wake(
         self, state: SessionState, *, caller: str | None = None, queue: bool = False
     ) -> SessionState:
-        """For what it has queued."""
+        """For what it has queued; one that has ended begins a new run."""
+        if state.status.ended:
+            return await self.restart(state, (), caller=caller, queue=queue)
         await self._surely(self._wake(state.id, None, caller, queue, now=True))
         return self._state(state.id)
 

@@ -26,7 +26,10 @@ WHY = "claude-sessions stopped without warning while it ran."
 async def recover(events: EventLog, book: SessionBook, transcripts: Transcripts) -> None:
     for row in await events.session_rows(statuses=(Status.STARTING, Status.RUNNING)):
         state = await book.load(row.id)
-        facts = [*map(_cancelled, state.pending), *await given_back(transcripts, state)]
+        facts = [
+            *map(_cancelled, state.pending),
+            *await given_back(transcripts, state, also_taken=True),
+        ]
         if state.turn is not None:
             facts += await _last_words(events, transcripts, state)
         facts.append(await _rest(transcripts, state))

@@ -499,7 +499,9 @@ class Session:
         await self._process.close()
         await self._desk.cancel(self.id)
         await self._hear_the_rest()
-        await self._record(*await given_back(self._transcripts, self.state))
+        unwanted = reason not in (Reason.USER, Reason.BUDGET)
+        back = await given_back(self._transcripts, self.state, also_taken=unwanted)
+        await self._record(*back)
         if self.state.turn is not None:
             await self._record(
                 *self._cut_off(),

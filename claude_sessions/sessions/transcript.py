@@ -22,20 +22,24 @@ async def size(transcripts: Transcripts, state: SessionState) -> int | None:
     return await asyncio.to_thread(transcripts.size, state.claude_id)
 
 
-async def given_back(transcripts: Transcripts, state: SessionState) -> list[e.Payload]:
-    """What becomes of messages whose process is gone before it said that it took them in."""
-    return [await _fate(transcripts, state.claude_id, message) for message in state.given]
+async def given_back(
+    transcripts: Transcripts, state: SessionState, *, also_taken: bool
+) -> list[e.Payload]:
+    """Messages that the process had and its file does not: they are queued again, in order.
+
+    `also_taken`: those too that it was at work on, since nobody wanted it to stop.
+    """
+    had = (*(state.taken if also_taken else ()), *state.given)
+    lost = [m for m in had if not await _is_in_file(transcripts, state.claude_id, m)]
+    return [e.MessageReturned(message_id=message.id) for message in reversed(lost)]
 
 
-async def _fate(
+async def _is_in_file(
     transcripts: Transcripts, claude_id: str | None, message: QueuedMessage
-) -> e.Payload:
-    taken = claude_id is not None and await asyncio.to_thread(
+) -> bool:
+    return claude_id is not None and await asyncio.to_thread(
         transcripts.has_message, claude_id, message.id
     )
-    if taken:
-        return e.MessageConsumed(message_id=message.id)
-    return e.MessageReturned(message_id=message.id)
 
 
 async def trouble(transcripts: Transcripts, state: SessionState) -> str | None:
@@ -55,8 +59,8 @@ async def trouble(transcripts: Transcripts, state: SessionState) -> str | None:
 
 def never_began(transcripts: Transcripts, state: SessionState) -> bool:
     """Claude gave it an id and was gone before it wrote anything down."""
-    claude_id = state.claude_id
-    return claude_id is not None and not state.blocks and transcripts.find(claude_id) is None
+    unwritten = state.claude_id is not None and state.transcript_bytes is None
+    return unwritten and transcripts.find(state.claude_id or "") is None
 
 
 async def said_elsewhere(transcripts: Transcripts, state: SessionState) -> list[e.Payload]:

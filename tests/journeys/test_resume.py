@@ -7,12 +7,13 @@ import json
 import uuid
 from pathlib import Path
 
+import psutil
 import pytest
 
 from claude_sessions.channel import Kind
 from claude_sessions.commands import Resume
 from claude_sessions.commands.chat import parse
-from claude_sessions.demo import Sandbox, Script, ScriptedModel, hang
+from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, hang, say
 from claude_sessions.demo.sandbox import BUNDLED_CLI
 from claude_sessions.engines import Answer, Ask, Message, TurnOver
 from claude_sessions.engines.claude import ClaudeConversation, ClaudeEngine
@@ -251,3 +252,26 @@ async def test_a_bare_uuid_is_tried_as_it_is(
         assert "No conversation fits" in await chat.type(f"/resume {unknown} hello")
         shown = await chat.type("/output remember-milk")
         assert "💻 remember the milk\n\nYou said: remember the milk" in shown
+
+
+async def test_what_a_claude_that_died_never_wrote_down_is_asked_again_when_it_is_resumed(
+    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path
+) -> None:
+    gate = Gate()
+    script.on("talk", say("One two ", gate, "three."))
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("/new --name a talk")
+        await gate.reached()
+        state = await chat.until("a", lambda s: bool(s.taken))
+        session = chat.daemon.manager._live[state.id]
+        claude = psutil.Process(session.pid or 0)
+        claude.suspend()
+        for file in (sandbox.home / ".claude" / "projects").glob(f"*/{state.claude_id}.jsonl"):
+            file.unlink()
+        claude.kill()
+        state = await chat.ended("a")
+        assert [message.text for message in state.queued] == ["talk"]
+        gate.open()
+        assert "talk" in await chat.type("/resume a")
+        await chat.until("a", lambda s: s.blocks == 2 and not s.queue)
+        assert model.prompts() == ["talk", "talk"]

@@ -86,9 +86,9 @@ class Terminal:
         if not holds(self.text):
             raise AssertionError(f"The terminal shows:\n{self.text}")
 
-    async def left(self) -> int:
+    async def left(self, within: float = PATIENCE) -> int:
         """The exit code, once all it said has been read."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(within):
             code = await self.process.wait()
         self._read()
         if self.master >= 0:
