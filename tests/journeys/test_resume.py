@@ -13,7 +13,7 @@ import pytest
 from claude_sessions.channel import Kind
 from claude_sessions.commands import Resume
 from claude_sessions.commands.chat import parse
-from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, hang, say
+from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, say
 from claude_sessions.demo.sandbox import BUNDLED_CLI
 from claude_sessions.engines import Answer, Ask, Message, TurnOver
 from claude_sessions.engines.claude import ClaudeConversation, ClaudeEngine
@@ -215,22 +215,6 @@ async def test_a_success_with_nothing_in_it_is_a_failure_and_the_original_is_kep
         assert "hello" in str(model.about("and now?")[0].messages)
 
 
-async def test_one_killed_before_claude_wrote_anything_down_begins_anew(
-    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path
-) -> None:
-    script.on("hang", hang())
-    async with chatting(sandbox, workdir) as chat:
-        await chat.type("/new --name a hang")
-        await model.asked("hang")
-        await chat.type("/kill a")
-        state = await chat.ended("a")
-        if state.claude_id is not None:
-            for file in (sandbox.home / ".claude" / "projects").glob(f"*/{state.claude_id}.jsonl"):
-                file.unlink()
-        await chat.type("/resume a hello")
-        await chat.until("a", lambda s: s.blocks == 1)
-
-
 async def test_a_bare_uuid_is_tried_as_it_is(
     model: ScriptedModel, sandbox: Sandbox, workdir: Path
 ) -> None:
@@ -273,5 +257,5 @@ async def test_what_a_claude_that_died_never_wrote_down_is_asked_again_when_it_i
         assert [message.text for message in state.queued] == ["talk"]
         gate.open()
         assert "talk" in await chat.type("/resume a")
-        await chat.until("a", lambda s: s.blocks == 2 and not s.queue)
+        await chat.until("a", lambda s: s.turns == 2 and s.turn is None and not s.queue)
         assert model.prompts() == ["talk", "talk"]
