@@ -141,7 +141,10 @@ class SessionSpec:
     trusted: bool = False
 
 
+WORKTREES = ".claude/worktrees"  # in a repository; Claude Code has its own there too
+
 ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+ID = re.compile(r"[a-z0-9]{8}")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 
 

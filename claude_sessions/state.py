@@ -87,6 +87,7 @@ class SessionState:
     run_started_at: datetime
     run_ended_at: datetime | None = None
     run_cost_usd: float = 0.0
+    run_cost_unknown: bool = False
     turn: str | None = None
     turn_started_at: datetime | None = None
     turns: int = 0
@@ -278,6 +279,7 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
                 "run_started_at": event.at,
                 "run_ended_at": None,
                 "run_cost_usd": 0.0,
+                "run_cost_unknown": False,
             }
         case e.SessionWoken():
             return _move(state, Status.STARTING) | {"reason": None, "resets_at": None}
@@ -370,7 +372,7 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
 
 def _spent(state: SessionState, cost: float | None) -> dict[str, Any]:
     if cost is None:
-        return {"cost_unknown": True}
+        return {"cost_unknown": True, "run_cost_unknown": True}
     return {"cost_usd": state.cost_usd + cost, "run_cost_usd": state.run_cost_usd + cost}
 
 

@@ -18,11 +18,11 @@ from datetime import datetime
 
 from claude_sessions.approvals.calls import ToolCall
 from claude_sessions.approvals.matching import allows, denies
-from claude_sessions.approvals.paths import absolute
+from claude_sessions.approvals.paths import absolute, is_inside
 from claude_sessions.approvals.patterns import RuleError, check_rule, format_rule, parse_rule
 from claude_sessions.approvals.suggestions import Suggested, from_suggestions, suggest
 from claude_sessions.approvals.wildcards import specificity
-from claude_sessions.model import Scope, Verdict
+from claude_sessions.model import WORKTREES, Scope, Verdict
 
 __all__ = [
     "Judgement",
@@ -94,10 +94,18 @@ def _in_scope(rule: Rule, request: ToolCall) -> bool:
         case Scope.ONCE | Scope.SESSION:
             return rule.session == request.session
         case Scope.PROJECT:
-            here = absolute(request.project_directory, "/", request.home)
-            return absolute(rule.directory or "", "/", request.home) == here
+            return _in_project(rule, request)
         case Scope.USER:
             return True
+
+
+def _in_project(rule: Rule, request: ToolCall) -> bool:
+    """A denial holds below its directory too; whatever holds there holds in its worktrees."""
+    here = absolute(request.project_directory, "/", request.home)
+    root = absolute(rule.directory or "", "/", request.home)
+    if rule.verdict is Verdict.DENY:
+        return is_inside(here, root)
+    return here == root or is_inside(here, f"{root}/{WORKTREES}")
 
 
 def _precedence(rule: Rule) -> tuple[bool, int, int, int, int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from claude_sessions import events as e
 from claude_sessions.errors import NotFound
 from claude_sessions.eventlog import EventLog
+from claude_sessions.model import ID
 from claude_sessions.sessions.output import OutputBuffer
 from claude_sessions.state import SessionState, absorb
 
@@ -74,6 +75,10 @@ class SessionBook:
         if (known := self._states.get(ref)) is not None:
             return known
         row = await self._log.session_row(ref)
+        if row is None and ID.fullmatch(ref):
+            # The index keeps so many; the log keeps all, and the id is all that finds the others.
+            await self._log.change(lambda store: store.bring_back(ref))
+            row = await self._log.session_row(ref)
         if row is None:
             raise NotFound(f'Session "{ref}" not found. /sessions lists those there are.')
         return await self.load(row.id)

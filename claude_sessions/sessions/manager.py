@@ -518,7 +518,11 @@ class SessionManager:
             state = self._state(session_id)
             if session_id not in self._live and not state.status.ended:
                 ending = e.SessionEnded(
-                    status=Status.KILLED, reason=Reason.USER, cost_usd=state.run_cost_usd
+                    status=Status.KILLED,
+                    reason=Reason.USER,
+                    duration_ms=round(state.duration(state.updated_at) * 1000),
+                    cost_usd=state.run_cost_usd,
+                    cost_unknown=state.run_cost_unknown,
                 )
                 await self._log.append(draft(state, ending, caller=caller))
 

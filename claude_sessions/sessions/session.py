@@ -472,7 +472,7 @@ class Session:
                 message=message,
                 duration_ms=round(state.duration(self._clock.now()) * 1000),
                 cost_usd=state.run_cost_usd,
-                cost_unknown=state.cost_unknown,
+                cost_unknown=state.run_cost_unknown,
                 transcript_bytes=await size(self._transcripts, state),
             ),
             caller=caller,

@@ -15,6 +15,8 @@ from claude_sessions.storage.rows import from_micros, to_micros
 
 QUARTER = 15 * 60 * 1_000_000
 
+WRITES = ("INSERT INTO counts", "INSERT INTO spending")
+
 SCHEMA = """
 CREATE TABLE counts (what TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE spending (quarter INTEGER PRIMARY KEY, usd REAL NOT NULL);

@@ -14,7 +14,7 @@ from claude_sessions.events import Event
 from claude_sessions.model import ENDINGS, Status, new_id
 from claude_sessions.storage import rows
 from claude_sessions.storage.figures import Sums, read_sums, spent_since
-from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, which
+from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, restore, which
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
 
@@ -113,6 +113,11 @@ class Store:
             self._db.execute("DELETE FROM old")
             self._db.execute(f"INSERT INTO old {query}", (*resting, over))
             return self._drop_rows("IN (SELECT id FROM old)", ())
+
+    def bring_back(self, session: str) -> bool:
+        """A session that was trimmed stands in the index again; False: there is none such."""
+        with self._transaction():
+            return restore(self._db, session)
 
     def _drop_rows(self, condition: str, values: tuple[str, ...]) -> int:
         self._db.execute(f"DELETE FROM claude_ids WHERE session {condition}", values)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from claude_sessions.errors import Conflict, Forbidden
+from claude_sessions.model import WORKTREES
 
-FOLDER = ".claude/worktrees"  # where Claude Code has its own: it knows not to guard it
-LINE = f"/{FOLDER}/"
+LINE = f"/{WORKTREES}/"
 
 
 def exclude(file: Path) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from claude_sessions.clock import Clock
 from claude_sessions.errors import Conflict, SessionsError
+from claude_sessions.model import WORKTREES
 from claude_sessions.worktrees import refusals
 from claude_sessions.worktrees import repository as r
 from claude_sessions.worktrees.book import Worktree, WorktreeBook
-from claude_sessions.worktrees.exclude import FOLDER, exclude, refuse_links
+from claude_sessions.worktrees.exclude import exclude, refuse_links
 from claude_sessions.worktrees.git import Git
 from claude_sessions.worktrees.trees import HEADS, branch_for
 
@@ -68,7 +69,7 @@ class Worktrees:
                 name=name,
                 session=None,
                 repository=place.repository,
-                directory=str(Path(place.repository, FOLDER, name)),
+                directory=str(Path(place.repository, WORKTREES, name)),
                 branch=branch_for(name),
                 base=place.base,
                 base_commit=place.commit,
@@ -150,7 +151,7 @@ class Worktrees:
     async def _is_taken(self, repository: str, name: str) -> bool:
         if any(worktree.name == name for worktree in self.book.all()):
             return True
-        if await asyncio.to_thread(os.path.lexists, Path(repository, FOLDER, name)):
+        if await asyncio.to_thread(os.path.lexists, Path(repository, WORKTREES, name)):
             return True
         return await r.commit_of(self.git, repository, branch_for(name)) is not None
 

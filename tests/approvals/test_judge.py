@@ -57,6 +57,16 @@ def test_a_rule_is_heard_only_where_it_belongs() -> None:
     assert matches(rule("Bash"), there, NOW)
 
 
+def test_a_project_s_rules_hold_in_its_worktrees_and_its_denials_everywhere_below() -> None:
+    allow, deny = (rule("Bash", verdict, **HERE[Scope.PROJECT]) for verdict in Verdict)
+    for below, allowed in ((".claude/worktrees/fix/src", True), ("sub", False)):
+        there = call("Bash", directory=f"{WEB}/{below}", command="npm test")
+        assert matches(deny, there, NOW)
+        assert matches(allow, there, NOW) is allowed
+    beside = call("Bash", directory=f"{WEB}-other", command="npm test")
+    assert not matches(deny, beside, NOW)
+
+
 def test_a_rule_ends_at_its_expiry() -> None:
     ending = rule("Bash", expires_at=NOW + timedelta(seconds=1))
     assert matches(ending, bash("x"), NOW)

@@ -142,6 +142,23 @@ def test_beyond_the_bound_what_has_ended_goes_first_and_the_log_keeps_it(store: 
     write(store, born("again", "s1"))  # its name is free
 
 
+def test_what_was_trimmed_is_brought_back_by_its_id_and_counted_once(store: Store) -> None:
+    for number in range(12):
+        birth = born(f"s{number}", f"name-{number}")
+        write(store, birth, happened(e.TurnCompleted(cost_usd=1.0), f"s{number}"))
+        write(store, ended(f"s{number}"))
+    store.trim(10)
+    assert store.session_row("s0") is None
+    write(store, born("other", "name-0"))
+    before = store.sums()
+    assert store.bring_back("s0")
+    assert not store.bring_back("nobody")
+    row = store.session_row("s0")
+    assert row is not None
+    assert (row.name, row.status, row.cost_usd) == ("s0", Status.COMPLETED, 1.0)
+    assert store.sums() == before
+
+
 def test_what_is_forgotten_is_gone_with_its_blobs_and_nothing_else_is(store: Store) -> None:
     shared, own = "x" * (INLINE + 1), "y" * (INLINE + 1)
     write(store, born("a"), said(shared, "a"), said(own, "a"))

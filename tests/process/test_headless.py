@@ -83,6 +83,16 @@ async def test_a_second_daemon_on_the_same_home_is_refused_and_told_of_the_first
         assert await first.left() == 0
 
 
+async def test_a_lock_that_names_somebody_else_s_process_fools_nobody(machine: Machine) -> None:
+    machine.home.mkdir(mode=0o700)
+    (machine.home / "lock").write_text(f"pid {os.getpid()}\n")  # it lives, and is not a daemon
+    async with machine.started(machine.run()) as daemon:
+        await daemon.says("daemon.ready")
+        assert (machine.home / "lock").read_text() == f"pid {daemon.pid}\n"
+        os.kill(daemon.pid, signal.SIGTERM)
+        assert await daemon.left() == 0
+
+
 async def test_a_bad_configuration_is_refused_with_2_and_a_line_for_each_problem(
     machine: Machine,
 ) -> None:
