@@ -117,7 +117,6 @@ class SessionForgotten(Payload):
     TYPE: ClassVar[str] = "session.forgotten"
     session_id: str
     name: str
-    events: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ class Housekeeping:
         paces: list[tuple[float, Callable[[], Awaitable[None]]]] = [
             (NOTE_SECONDS, self.note_words),
             (CHECK_SECONDS, self.check_limits),
-            (CHECK_SECONDS, self._manager.keep_within_memory),
+            (CHECK_SECONDS, self._manager.check_room),
             (TIDY_SECONDS, self.tidy),
         ]
         self._tasks = [

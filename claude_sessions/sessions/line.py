@@ -42,6 +42,11 @@ class Line:
         if self._waiting and isinstance(payload, (*FREEING, e.SessionQueued)):
             self._stirred.set()
 
+    def stir(self) -> None:
+        """It may be worth trying again, for a reason that no event tells."""
+        if self._waiting:
+            self._stirred.set()
+
     def first(self) -> str | None:
         return next(iter(self._waiting), None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -15,34 +15,34 @@ from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
 from claude_sessions.engines.transcripts import Transcripts
-from claude_sessions.errors import BadRequest, Conflict, PoolFull, StorageFull
+from claude_sessions.errors import BadRequest, Conflict, SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import (
     NAME,
     Activity,
-    PermissionMode,
     Reason,
     SessionSpec,
     Status,
     name_from,
     new_id,
 )
+from claude_sessions.sessions.admission import Admission
 from claude_sessions.sessions.beginnings import born, new_message
 from claude_sessions.sessions.book import SessionBook
-from claude_sessions.sessions.line import Line
+from claude_sessions.sessions.live import LiveSessions
 from claude_sessions.sessions.mailbox import Gone
+from claude_sessions.sessions.orders import Orders
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.recovery import recover
 from claude_sessions.sessions.room import Room
-from claude_sessions.sessions.session import Session, may_rest
+from claude_sessions.sessions.session import Session
 from claude_sessions.sessions.stream import not_offered, slash_of
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.sessions.transcript import said_elsewhere
-from claude_sessions.state import QueuedMessage, SessionState, draft
+from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
 
-STOP_SECONDS = 9.0
 T = TypeVar("T")
 
 
@@ -63,7 +63,7 @@ def refuse_name(name: str | None) -> None:
         )
 
 
-class SessionManager:
+class SessionManager(Orders):
     """Open it with `async with`: leaving puts every session to sleep within a deadline."""
 
     def __init__(
@@ -82,62 +82,55 @@ class SessionManager:
     ) -> None:
         self._log = log
         self._book = book
-        self._engine = engine
-        self._desk = desk
-        self._clock = clock
-        self._rhythm = rhythm
-        self._room = room
-        self._line = Line()
-        self._trusted = trusted
         self._transcripts = transcripts
-        self._purse = purse
-        self._live: dict[str, Session] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._group = asyncio.TaskGroup()
+        self._live = LiveSessions(
+            log,
+            lambda session_id: Session(
+                session_id,
+                book=book,
+                log=log,
+                engine=engine,
+                desk=desk,
+                clock=clock,
+                rhythm=rhythm,
+                trusted=trusted,
+                transcripts=transcripts,
+                purse=purse,
+            ),
+        )
+        self._admission = Admission(log=log, book=book, live=self._live, room=room, purse=purse)
         self._beginning: set[asyncio.Task[Any]] = set()
-        self._admission = asyncio.Lock()
-        self._stopping = False
 
     async def __aenter__(self) -> SessionManager:
-        await self._group.__aenter__()
         await recover(self._log, self._book, self._transcripts)
-        self._log.observe(self._line.see)
-        self._line.restore(row.id for row in self._log.store.line())
-        self._server = self._group.create_task(self._serve_line(), name="pool.line")
+        await self._live.__aenter__()
+        self._admission.open()
+        self._server = asyncio.create_task(self._serve_line(), name="pool.line")
         return self
 
     async def __aexit__(self, *failure: Any) -> None:
-        """Turns are interrupted, sessions fall asleep; whoever does not within the time is cut."""
-        self._stopping = True
+        self._admission.close()
         self._server.cancel()
-        if self._beginning:
-            await asyncio.wait(self._beginning)
-        rests = [
-            self._group.create_task(self._rest(session, Reason.SHUTDOWN), name=f"rest:{session.id}")
-            for session in self._live.values()
-        ]
-        if rests:
-            late = (await asyncio.wait(rests, timeout=STOP_SECONDS))[1]
-            for task in (*late, *self._tasks.values()):
-                task.cancel()
-            if late:
-                log.warning("pool.cut", sessions=len(late))
-        await self._group.__aexit__(None, None, None)
+        await asyncio.wait([self._server, *self._beginning])
+        await self._live.__aexit__(*failure)
         if not self._log.failed.is_set() and self._log.trouble is None:
             await self._log.append(e.Draft(payload=e.RunnerStopped()))
 
-    async def _rest(self, session: Session, reason: Reason) -> None:
-        slept = True
-        with contextlib.suppress(Gone):
-            slept = await session.sleep(reason)
-        if slept:
-            await self._gone(session.id)
+    async def _serve_line(self) -> None:
+        line = self._admission.line
+        while True:
+            await line.stirred()
+            try:
+                while (first := line.first()) is not None:
+                    if not await self._surely(self._admission.call_up(first)):
+                        break
+            except SessionsError:  # a full disk; it is tried again when something stirs
+                log.exception("line.stuck")
 
     # --- looking
 
     def live(self) -> list[SessionState]:
-        states = [session.state for session in self._live.values()]
-        return [state for state in states if state.status.has_process]
+        return self._live.states()
 
     def working(self) -> list[SessionState]:
         """Those that hold a process for a turn; one that waits for a person does not count."""
@@ -149,7 +142,7 @@ class SessionManager:
 
     def place_in_line(self, session_id: str) -> int:
         """From 1; 0: it does not wait for a process."""
-        return self._line.place(session_id)
+        return self._admission.line.place(session_id)
 
     # --- launching
 
@@ -194,15 +187,15 @@ class SessionManager:
         caller: str | None,
         queue: bool,
     ) -> SessionState:
-        async with self._admission:
-            admitted = await self._admitted(queue)
+        async with self._admission.lock:
+            admitted = await self._admission.admitted(queue)
             session_id, run = new_id(), new_id()
             named = replace(birth, name=await self._free_name(wanted))
             last = () if admitted else (e.SessionQueued(),)
             drafts = _drafts((named, *facts, *last), session_id, run, birth.project_id, caller)
             await self._log.append(*drafts)
             if admitted:
-                self._start(session_id)
+                self._live.start(session_id)
             return self._state(session_id)
 
     async def adopt(
@@ -223,7 +216,7 @@ class SessionManager:
     async def _adopt(
         self, wanted: str, birth: e.SessionCreated, claude_id: str, caller: str | None
     ) -> SessionState:
-        async with self._admission:
+        async with self._admission.lock:
             if (owner := await self._log.session_row(claude_id)) is not None:
                 raise Conflict(f"That conversation is a session already: {owner.name}.")
             session_id, run = new_id(), new_id()
@@ -281,85 +274,23 @@ class SessionManager:
         self, state: SessionState, facts: list[e.Payload], caller: str | None, queue: bool
     ) -> bool:
         """False: it has not ended, or no longer."""
-        async with self._admission:
+        async with self._admission.lock:
             if not self._state(state.id).status.ended:
                 return False
-            await self._gone(state.id)
+            await self._live.gone(state.id)
             await self._catch_up(state.id)
-            admitted = await self._admitted(queue, state.id)
+            admitted = await self._admission.admitted(queue, state.id)
             again = replace(self._state(state.id), run=new_id())
             last = () if admitted else (e.SessionQueued(),)
             await self._log.append(*(draft(again, fact, caller=caller) for fact in (*facts, *last)))
             if admitted:
-                self._start(state.id)
+                self._live.start(state.id)
             return True
 
-    # --- room
-
-    async def _admitted(self, queue: bool, session_id: str | None = None) -> bool:
-        """False: it has to wait in line, and may."""
-        try:
-            await self._make_room(session_id)
-        except PoolFull:
-            if not queue:
-                raise
-            return False
-        return True
-
-    async def _make_room(self, session_id: str | None = None) -> None:
-        """Without room the least recently used idle session gives its process back."""
-        if self._stopping:
-            raise Conflict("claude-sessions is stopping.")
-        self._purse.check()
-        while (why := await self._room.lacks(self.live(), self._pids())) is not None:
-            if not await self._rest_one():
-                names = ", ".join(state.name for state in self.live() if not may_rest(state))
-                raise PoolFull(
-                    f"{why}: {names} at work. Wait in line for a place, or kill a session first.",
-                    session=session_id,
-                )
-
-    async def _rest_one(self) -> bool:
-        idle = [state for state in self.live() if may_rest(state)]
-        if not idle:
-            return False
-        oldest = min(idle, key=lambda state: state.updated_at)
-        await self._rest(self._live[oldest.id], Reason.POOL)
-        return True
-
-    async def keep_within_memory(self) -> None:
-        """Those that grew while they worked give way once they are idle."""
-        while await self._room.overfull(self._pids()):
-            async with self._admission:
-                if not await self._rest_one():
-                    return
-
-    def _pids(self) -> list[int]:
-        return [pid for session in self._live.values() if (pid := session.pid) is not None]
-
-    async def _serve_line(self) -> None:
-        while True:
-            await self._line.stirred()
-            while (first := self._line.first()) is not None:
-                if not await self._surely(self._call_up(first)):
-                    break
-
-    async def _call_up(self, session_id: str) -> bool:
-        """False: there is no room yet."""
-        async with self._admission:
-            state = await self._book.load(session_id)
-            if not state.in_line:
-                return True
-            if not state.queue:  # what it was to be told has been withdrawn
-                await self._log.append(draft(state, e.SessionAsleep(reason=Reason.USER)))
-                return True
-            try:
-                await self._make_room()
-            except (PoolFull, Conflict):
-                return False
-            await self._log.append(draft(state, e.SessionWoken()))
-            self._start(state.id)
-            return True
+    async def check_room(self) -> None:
+        """Now and then: those that grew give way, and those in line try again."""
+        await self._admission.keep_within_memory()
+        self._admission.line.stir()
 
     async def _free_name(self, wanted: str) -> str:
         name, n = wanted, 1
@@ -367,40 +298,6 @@ class SessionManager:
             n += 1
             name = f"{wanted[:44]}-{n}"
         return name
-
-    def _start(self, session_id: str) -> None:
-        session = Session(
-            session_id,
-            book=self._book,
-            log=self._log,
-            engine=self._engine,
-            desk=self._desk,
-            clock=self._clock,
-            rhythm=self._rhythm,
-            trusted=self._trusted,
-            transcripts=self._transcripts,
-            purse=self._purse,
-        )
-        self._live[session_id] = session
-        name = f"session:{session_id}"
-        self._tasks[session_id] = self._group.create_task(self._keep(session), name=name)
-
-    async def _keep(self, session: Session) -> None:
-        try:
-            await session.run()
-        except Exception as error:
-            log.exception("session.lost", session=session.id)
-            await self._end_lost(session.state, f"Internal error: {error!r}")
-        finally:
-            self._live.pop(session.id, None)
-            self._tasks.pop(session.id, None)
-
-    async def _end_lost(self, state: SessionState, message: str) -> None:
-        if state.status.has_process:
-            ending = e.SessionEnded(
-                status=Status.FAILED, reason=Reason.CRASH, message=message, cost_unknown=True
-            )
-            await self._log.append(draft(state, ending))
 
     # --- speaking to one
 
@@ -430,7 +327,7 @@ class SessionManager:
                 await session.say(message, caller, interrupt=interrupt)
                 break
             except Gone:
-                await self._gone(state.id)
+                await self._live.gone(state.id)
         return self._heard(message, state.id)
 
     def _heard(self, message: e.UserMessage, session_id: str) -> Heard:
@@ -440,11 +337,6 @@ class SessionManager:
         if state.turn is None and state.status.has_process:
             place = 0  # it is only starting
         return Heard(message_id=message.message_id, queued=place, state=state)
-
-    def _check_room(self) -> None:
-        """A session whose words wait for room on the disk cannot take an order."""
-        if self._log.trouble is not None:
-            raise StorageFull(f"Nothing new can be stored: {self._log.trouble}, then try again.")
 
     def _check_slash(self, state: SessionState, text: str) -> None:
         slash, offered = slash_of(text), self.slash_commands(state.id)
@@ -469,7 +361,7 @@ class SessionManager:
         now: bool,
     ) -> bool:
         """False: somebody else has just woken it."""
-        async with self._admission:
+        async with self._admission.lock:
             if session_id in self._live:
                 return False
             state = self._state(session_id)
@@ -482,19 +374,15 @@ class SessionManager:
                     f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
                 )
             await self._catch_up(session_id)
-            admitted = await self._admitted(queue or state.in_line, session_id)
+            admitted = await self._admission.admitted(queue or state.in_line, session_id)
             if admitted:
                 facts = [e.SessionWoken(), *facts]
             elif not state.in_line:
                 facts.append(e.SessionQueued())
             await self._log.append(*(draft(state, fact, caller=caller) for fact in facts))
             if admitted:
-                self._start(state.id)
+                self._live.start(state.id)
             return True
-
-    async def _gone(self, session_id: str) -> None:
-        if (task := self._tasks.get(session_id)) is not None:
-            await asyncio.wait([task])
 
     async def kill(self, state: SessionState, *, caller: str | None = None) -> bool:
         """False: it had ended already, which is fine."""
@@ -510,11 +398,11 @@ class SessionManager:
             else:
                 with contextlib.suppress(Gone):
                     await session.kill(Reason.USER, caller)
-                await self._gone(state.id)
+                await self._live.gone(state.id)
         return True
 
     async def _end_without_process(self, session_id: str, caller: str | None) -> None:
-        async with self._admission:
+        async with self._admission.lock:
             state = self._state(session_id)
             if session_id not in self._live and not state.status.ended:
                 ending = e.SessionEnded(
@@ -526,47 +414,11 @@ class SessionManager:
                 )
                 await self._log.append(draft(state, ending, caller=caller))
 
-    async def interrupt(self, state: SessionState, *, caller: str | None = None) -> bool:
-        return await self._with_live(state, lambda s: s.interrupt(caller))
-
-    async def withdraw(
-        self, state: SessionState, message_id: str, *, caller: str | None = None
-    ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.withdraw(message_id, caller))
-        else:
-            gone = e.MessageWithdrawn(message_id=message_id)
-            await self._log.append(draft(state, gone, caller=caller))
-
-    async def hasten(
-        self,
-        state: SessionState,
-        message: QueuedMessage,
-        *,
-        caller: str | None = None,
-        steer: bool = False,
-    ) -> None:
-        """Say what is queued now: into the running turn, or instead of it."""
-        said = new_message(message.text, message.attachments, steer=steer, front=not steer)
-        await self._with_live(state, lambda s: s.hasten(message.id, said, caller))
-
-    async def wait(self, state: SessionState) -> None:
-        await self._with_live(state, lambda s: s.wait())
-
-    async def set_budget(
-        self, state: SessionState, budget_usd: float, *, caller: str | None = None
-    ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_budget(budget_usd, caller))
-        else:
-            await self._log.append(
-                draft(state, e.BudgetChanged(budget_usd=budget_usd), caller=caller)
-            )
-
     async def catch_up(self, state: SessionState) -> SessionState:
         """With what was said to it in a terminal meanwhile, which is in the log from now on."""
-        async with self._admission:
-            await self._catch_up(state.id)
+        if state.id not in self._live:
+            async with self._admission.lock:
+                await self._catch_up(state.id)
         return self._state(state.id)
 
     async def _catch_up(self, session_id: str) -> None:
@@ -577,57 +429,13 @@ class SessionManager:
 
     async def forget(self, state: SessionState, *, caller: str | None = None) -> int:
         """Delete all that the log has of it; gives how many events that were."""
-        async with self._admission:
+        async with self._admission.lock:
             if state.id in self._live:
                 raise Conflict(f"{state.name} is {state.status}: /kill {state.name} first.")
-            events = await self._log.change(lambda store: store.forget(state.id))
-            self._book.drop(state.id)
-            gone = e.SessionForgotten(session_id=state.id, name=state.name, events=events)
+            gone = e.SessionForgotten(session_id=state.id, name=state.name)
             await self._log.append(e.Draft(payload=gone, caller=caller))
-            return events
-
-    async def set_mode(
-        self, state: SessionState, mode: PermissionMode, *, caller: str | None = None
-    ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_mode(mode, caller))
-        else:
-            await self._log.append(draft(state, e.ModeChanged(permission_mode=mode), caller=caller))
-
-    async def set_model(
-        self, state: SessionState, model: str | None, *, caller: str | None = None
-    ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_model(model, caller))
-        else:
-            await self._log.append(draft(state, e.ModelChanged(model=model), caller=caller))
-
-    async def sleep(self, state: SessionState) -> bool:
-        """Give its process back now; False: it has something to do, or none."""
-        session = self._live.get(state.id)
-        if session is None:
-            return False
-        with contextlib.suppress(Gone):
-            return await session.sleep(Reason.USER)
-        return False
-
-    async def stop_task(self, state: SessionState, task_id: str) -> None:
-        await self._with_live(state, lambda s: s.stop_task(task_id))
-
-    async def rename(self, state: SessionState, name: str, *, caller: str | None = None) -> None:
-        if not NAME.fullmatch(name):
-            raise BadRequest(f"“{name[:60]}” cannot be a name: lower-case letters, digits, . _ -")
-        row = await self._log.session_row(name)
-        if row is not None and row.id != state.id:
-            raise Conflict(f"The name {name} is taken by another session.")
-        await self._log.append(draft(state, e.SessionRenamed(name=name), caller=caller))
-
-    async def _with_live(self, state: SessionState, act: Callable[[Session], Awaitable[T]]) -> T:
-        session = self._live.get(state.id)
-        if session is None:
-            raise Conflict(f"{state.name} has no process: it is {state.status}.")
-        self._check_room()
-        return await act(session)
+            self._book.drop(state.id)
+            return await self._log.change(lambda store: store.forget(state.id))
 
     # --- the log
 

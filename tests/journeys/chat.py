@@ -71,6 +71,12 @@ class Chat:
     async def working(self, name: str) -> SessionState:
         return await self.until(name, lambda s: s.turn is not None)
 
+    async def written_down(self, name: str) -> None:
+        """Claude's own file has what the turn was begun with: it lags a little."""
+        state = await self.until(name, lambda s: bool(s.taken))
+        has_message = self.daemon.pool.transcripts.has_message
+        await eventually(lambda: has_message(state.claude_id or "", state.taken[0].id), PATIENCE)
+
     async def ended(self, name: str) -> SessionState:
         return await self.until(name, lambda s: s.status.ended)
 

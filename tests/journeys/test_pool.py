@@ -132,7 +132,7 @@ async def test_a_memory_budget_puts_the_idle_to_sleep(sandbox: Sandbox, workdir:
         await chat.type("/new --name b hello")
         await chat.idle("b")
         assert (await chat.state("a")).status is Status.ASLEEP
-        await chat.daemon.manager.keep_within_memory()
+        await chat.daemon.manager.check_room()
         assert (await chat.state("b")).status is Status.ASLEEP
 
 

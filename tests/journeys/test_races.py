@@ -72,6 +72,7 @@ async def test_a_session_killed_in_the_middle_takes_messages_again_after_a_resum
     await chat.idle("a")
     await chat.type("/say a hang now")
     await model.asked("hang now")
+    await chat.written_down("a")
     await chat.type("/say a and this")
     events = await chat.daemon.log.events((await chat.state("a")).id, limit=1000)
     pids = [x.payload.pid for x in events if isinstance(x.payload, SessionStarted)]

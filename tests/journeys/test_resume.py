@@ -247,7 +247,8 @@ async def test_what_a_claude_that_died_never_wrote_down_is_asked_again_when_it_i
         await chat.type("/new --name a talk")
         await gate.reached()
         state = await chat.until("a", lambda s: bool(s.taken))
-        session = chat.daemon.manager._live[state.id]
+        session = chat.daemon.manager._live.get(state.id)
+        assert session is not None
         claude = psutil.Process(session.pid or 0)
         claude.suspend()
         for file in (sandbox.home / ".claude" / "projects").glob(f"*/{state.claude_id}.jsonl"):
