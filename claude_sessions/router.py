@@ -228,7 +228,7 @@ class NotificationRouter:
                 self._remind_later(watch)
             case e.TurnCompleted() | e.TurnInterrupted():
                 self._calm(watch.state.id)
-            case e.SessionAsleep() | e.SessionEnded():
+            case e.SessionAsleep() | e.SessionParked() | e.SessionEnded():
                 self._forget(watch.state.id)
 
     def _tell(self, outlet: Outlet, news: Notification | None, caller: str | None) -> None:

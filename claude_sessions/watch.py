@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from claude_sessions import events as e
 from claude_sessions import wording
 from claude_sessions.approvals.preview import tool_line
+from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Kind, Notification
 from claude_sessions.model import Activity, Reason, Status
 from claude_sessions.state import SessionState, fold
@@ -113,6 +114,8 @@ class Watch:
         match payload:
             case e.AssistantMessage(parent_tool_use_id=None, text=text):
                 self._words = text
+            case e.TerminalMessage(text=text):
+                return self._front(Kind.TOOL, f"💻 {one_line(text, 200)}")
             case e.ToolRequested(tool_name=name) if name not in SHOWN_AS_CARDS:
                 within = "↳ " if payload.parent_tool_use_id else ""
                 return self._front(Kind.TOOL, within + self._tool(payload))

@@ -243,7 +243,7 @@ def limit(state: SessionState, reached: e.LimitReached) -> str:
     resets = ""
     if reached.resets_at is not None:
         at = datetime.fromtimestamp(reached.resets_at).astimezone()
-        resets = f"It resets at {at:%H:%M on %-d %B}."
+        resets = f"It resets at {at:%H:%M on %-d %B}; what it was asked is kept until then."
     return lines(f"⛔ {state.name} reached a limit", reached.message, resets)
 
 

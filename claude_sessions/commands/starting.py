@@ -18,7 +18,7 @@ from claude_sessions.engines.transcripts import ID
 from claude_sessions.errors import BadRequest, Conflict, NotFound
 from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
 from claude_sessions.people import Caller
-from claude_sessions.state import SessionState
+from claude_sessions.state import SessionState, draft
 
 CHOICES = 8
 
@@ -98,6 +98,8 @@ async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
     if moved and mode is None:
         mode_for(pool, state.spec.mode, caller)  # a looser mode was given for the other place
     changes = _changes(state, command, mode, directory if moved else None)
+    if not state.status.ended:  # it only sleeps: its run goes on, with these
+        await pool.log.append(*(draft(state, fact, caller=str(caller)) for fact in changes))
     heard = await pool.manager.resume(
         state, command.prompt, caller=str(caller), changes=changes, queue=command.queue
     )
@@ -164,7 +166,7 @@ def _changes(
         raise Conflict(
             f"The budget of {state.name} is spent. Give it more first: /budget {state.name} +5"
         )
-    if changes and not state.status.ended:
+    if changes and state.status.has_process:
         raise Conflict(
             f"{state.name} is {state.status}: use /mode or /model, or kill it and resume it."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum
 
 from claude_sessions import engines as g
-from claude_sessions.sessions.turn import Turn
 from claude_sessions.state import SessionState
 
 
@@ -20,21 +19,23 @@ class Next(Enum):
 
 def what_next(
     state: SessionState,
-    turn: Turn,
     over: g.TurnOver,
     *,
-    now: float,
+    limited: bool,
     today_left: float | None,
     renewed: bool,
 ) -> Next:
-    """`renewed`: its budget was changed while its process ran."""
+    """`limited`: the account has a limit that has yet to reset.
+
+    `renewed`: its budget was changed while its process ran.
+    """
     if state.budget_left == 0.0:
         return Next.SPENT
     if over.reason == "budget_exhausted" and today_left != 0.0 and not renewed:
         return Next.SPENT
     if state.spec.once:
         return Next.OVER
-    if over.is_error and turn.resets_at is not None and turn.resets_at > now:
+    if over.reason == "api_error" and limited:
         return Next.PARK
     if today_left == 0.0 and (state.queue or over.reason == "budget_exhausted"):
         return Next.PARK_TODAY

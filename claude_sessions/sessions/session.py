@@ -69,6 +69,7 @@ class Session:
         self._process = ClaudeProcess(engine, self._mailbox.post, self._mailbox.__len__)
         self._turn = Turn()
         self._resumes: str | None = None  # the conversation it is to go on with
+        self._resets_at: float | None = None  # a usage limit of the account
         self._renewed = False  # its budget was changed while its process ran
         self._login_told = False
         self._told_of_tasks = False
@@ -262,7 +263,7 @@ class Session:
             return
         turn = await self._stream.begin_turn(self.state, conversation)
         if turn is not None:
-            self._turn = Turn(slash=turn.slash, asked=turn.text)
+            self._turn = Turn(slash=turn.slash, asked=turn.message)
             self._idle.clear()
             self._safety_net.set()
             self._watchdog.set()
@@ -322,6 +323,8 @@ class Session:
                 gone = [task.id for task in self.state.tasks if task.id not in event.ids]
                 await self._record(*(e.TaskEnded(task_id=i, status="gone") for i in gone))
             case _:
+                if isinstance(event, g.Limited):  # it says so once, not for each refusal
+                    self._resets_at = event.resets_at
                 await self._record(*self._turn.facts(event, self._clock.monotonic()))
 
     async def _turn_began(self, event: g.TurnBegan) -> None:
@@ -399,8 +402,14 @@ class Session:
         return round((self._clock.now() - began).total_seconds() * 1000) if began else 0
 
     async def _after_turn(self, turn: Turn, over: g.TurnOver) -> None:
-        now, today = self._clock.now().timestamp(), self._purse.left()
-        next_ = what_next(self.state, turn, over, now=now, today_left=today, renewed=self._renewed)
+        limited = (self._resets_at or 0.0) > self._clock.now().timestamp()
+        next_ = what_next(
+            self.state,
+            over,
+            limited=limited,
+            today_left=self._purse.left(),
+            renewed=self._renewed,
+        )
         unfinished = over.reason == "budget_exhausted"
         match next_:
             case Next.SPENT:
@@ -409,7 +418,7 @@ class Session:
                 await self._end_once(over, turn.stop_reason)
             case Next.PARK:
                 await self._keep_asking(turn)
-                await self._park(turn.resets_at)
+                await self._park(self._resets_at)
             case Next.PARK_TODAY:
                 await (self._keep_asking(turn) if unfinished else self._record())
                 resets_at = self._purse.refills_at()
@@ -422,8 +431,9 @@ class Session:
 
     async def _keep_asking(self, turn: Turn) -> None:
         """What the turn was to do is queued again, in front; what it did need not be done twice."""
-        text = CONTINUE if turn.produced else turn.asked or CONTINUE
-        await self._record(new_message(text, (), front=True))
+        again = turn.asked if not turn.produced else None
+        text, attachments = (again.text, again.attachments) if again else (CONTINUE, ())
+        await self._record(new_message(text, attachments, front=True))
 
     async def _renew(self) -> None:
         """Let go of a process that knows an old budget; the line wakes it if there is more."""

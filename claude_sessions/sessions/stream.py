@@ -27,7 +27,7 @@ def slash_of(text: str) -> tuple[str, str] | None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     turn: str
-    text: str
+    message: QueuedMessage
     slash: str | None = None
 
 
@@ -71,7 +71,7 @@ class MessageStream:
         await conversation.send(
             g.Message(id=message.id, text=message.text, attachments=message.attachments)
         )
-        return Begun(turn=turn, text=message.text, slash=slash[0] if slash else None)
+        return Begun(turn=turn, message=message, slash=slash[0] if slash else None)
 
     async def steer(
         self, state: SessionState, message: e.UserMessage, conversation: g.Conversation

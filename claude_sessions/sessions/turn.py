@@ -8,17 +8,17 @@ from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.model import Reason
 from claude_sessions.sessions.facts import completion, facts_of
+from claude_sessions.state import QueuedMessage
 
 
 @dataclass(slots=True)
 class Turn:
     slash: str | None = None  # the slash command it carries out
-    asked: str | None = None  # what it was begun with
+    asked: QueuedMessage | None = None  # what it was begun with
     tools: dict[str, float] = field(default_factory=dict)  # tool use → when it began
     asking: bool = True  # the model is being asked: silence is normal
     warned: bool = False
     stalled: bool = False  # people have been told that nothing happens
-    resets_at: float | None = None  # a usage limit refused it until then
     produced: bool = False  # it has said or done something
     stop_reason: Reason | None = None  # somebody asked for it to end
 
@@ -30,8 +30,6 @@ class Turn:
     def facts(self, event: g.EngineEvent, now: float) -> list[e.Payload]:
         self.produced |= isinstance(event, g.Text | g.ToolCall)
         match event:
-            case g.Limited():
-                self.resets_at = event.resets_at
             case g.ToolCall():
                 self.tools[event.id] = now
             case g.ToolResult():
