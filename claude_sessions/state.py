@@ -288,7 +288,8 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
             return move | _released(state, payload.transcript_bytes) | {"reason": payload.reason}
         case e.SessionQueued():
             move = {} if state.status is Status.ASLEEP else _move(state, Status.ASLEEP)
-            return move | {"reason": Reason.QUEUED, "resets_at": None}
+            rest = _released(state, payload.transcript_bytes)
+            return move | rest | {"reason": Reason.QUEUED}
         case e.SessionParked():
             return (
                 _move(state, Status.PARKED)

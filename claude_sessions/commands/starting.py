@@ -164,7 +164,8 @@ def _changes(
         changes.append(e.BudgetChanged(budget_usd=state.cost_usd + command.budget_usd))
     elif not has_money(state):
         raise Conflict(
-            f"The budget of {state.name} is spent. Give it more first: /budget {state.name} +5"
+            f"The budget of {state.name} is spent. "
+            f"Give it more: /budget {state.name} +5, or resume it with --budget 5."
         )
     if changes and state.status.has_process:
         raise Conflict(

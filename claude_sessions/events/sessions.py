@@ -77,6 +77,7 @@ class SessionQueued(Payload):
     """Every process is at work: it sleeps, and is woken when its turn in the line comes."""
 
     TYPE: ClassVar[str] = "session.queued"
+    transcript_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

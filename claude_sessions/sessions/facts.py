@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from claude_sessions import engines as g
 from claude_sessions import events as e
+from claude_sessions.model import PermissionMode
+from claude_sessions.state import SessionState
 
 
 def facts_of(event: g.EngineEvent) -> list[e.Payload]:
@@ -79,6 +81,22 @@ def _occurrence(event: g.EngineEvent) -> list[e.Payload]:
         case g.Notice():
             return [e.Noticed(code=event.code, message=event.message)]
     return []
+
+
+def news_of(event: g.ModeSet | g.TasksListed, state: SessionState) -> list[e.Payload]:
+    """Claude says how things stand: only what we did not know is a fact."""
+    if isinstance(event, g.TasksListed):
+        gone = [task.id for task in state.tasks if task.id not in event.ids]
+        return [e.TaskEnded(task_id=task_id, status="gone") for task_id in gone]
+    if state.spec.mode in (event.mode, PermissionMode.DONT_ASK):
+        return []
+    return [e.ModeChanged(permission_mode=event.mode)]
+
+
+def login_needed(event: g.LoginNeeded) -> e.Noticed:
+    from_claude = event.message.strip() or "the login has expired"
+    remedy = "Run `claude` in a terminal on this machine, log in, and say it again."
+    return e.Noticed(code="login", message=f"Claude is not logged in ({from_claude}). {remedy}")
 
 
 def completion(over: g.TurnOver, duration_ms: int) -> e.TurnCompleted:

@@ -349,7 +349,10 @@ class SessionManager(Orders):
         """For what it has queued; one that has ended begins a new run."""
         if state.status.ended:
             return await self.restart(state, (), caller=caller, queue=queue)
-        await self._surely(self._wake(state.id, None, caller, queue, now=True))
+        while not await self._surely(self._wake(state.id, None, caller, queue, now=True)):
+            if self._state(state.id).status.has_process:
+                break  # somebody else has woken it
+            await self._live.gone(state.id)  # it is only just falling asleep
         return self._state(state.id)
 
     async def _wake(
@@ -430,8 +433,9 @@ class SessionManager(Orders):
     async def forget(self, state: SessionState, *, caller: str | None = None) -> int:
         """Delete all that the log has of it; gives how many events that were."""
         async with self._admission.lock:
-            if state.id in self._live:
+            if self._state(state.id).status.has_process:
                 raise Conflict(f"{state.name} is {state.status}: /kill {state.name} first.")
+            await self._live.gone(state.id)
             gone = e.SessionForgotten(session_id=state.id, name=state.name)
             await self._log.append(e.Draft(payload=gone, caller=caller))
             self._book.drop(state.id)

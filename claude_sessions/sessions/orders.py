@@ -31,11 +31,8 @@ class Orders:
     async def withdraw(
         self, state: SessionState, message_id: str, *, caller: str | None = None
     ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.withdraw(message_id, caller))
-        else:
-            gone = e.MessageWithdrawn(message_id=message_id)
-            await self._log.append(draft(state, gone, caller=caller))
+        gone = e.MessageWithdrawn(message_id=message_id)
+        await self._there_or_here(state, lambda s: s.withdraw(message_id, caller), gone, caller)
 
     async def hasten(
         self,
@@ -55,28 +52,38 @@ class Orders:
     async def set_budget(
         self, state: SessionState, budget_usd: float, *, caller: str | None = None
     ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_budget(budget_usd, caller))
-        else:
-            await self._log.append(
-                draft(state, e.BudgetChanged(budget_usd=budget_usd), caller=caller)
-            )
+        changed = e.BudgetChanged(budget_usd=budget_usd)
+        await self._there_or_here(
+            state, lambda s: s.set_budget(budget_usd, caller), changed, caller
+        )
 
     async def set_mode(
         self, state: SessionState, mode: PermissionMode, *, caller: str | None = None
     ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_mode(mode, caller))
-        else:
-            await self._log.append(draft(state, e.ModeChanged(permission_mode=mode), caller=caller))
+        changed = e.ModeChanged(permission_mode=mode)
+        await self._there_or_here(state, lambda s: s.set_mode(mode, caller), changed, caller)
 
     async def set_model(
         self, state: SessionState, model: str | None, *, caller: str | None = None
     ) -> None:
-        if state.id in self._live:
-            await self._with_live(state, lambda s: s.set_model(model, caller))
-        else:
-            await self._log.append(draft(state, e.ModelChanged(model=model), caller=caller))
+        changed = e.ModelChanged(model=model)
+        await self._there_or_here(state, lambda s: s.set_model(model, caller), changed, caller)
+
+    async def _there_or_here(
+        self,
+        state: SessionState,
+        act: Callable[[Session], Awaitable[None]],
+        fact: e.Payload,
+        caller: str | None,
+    ) -> None:
+        """By the session itself; without a process the fact is all there is to it."""
+        while (session := self._live.get(state.id)) is not None:
+            self._check_room()
+            try:
+                return await act(session)
+            except Gone:
+                await self._live.gone(state.id)
+        await self._log.append(draft(state, fact, caller=caller))
 
     async def sleep(self, state: SessionState) -> bool:
         """Give its process back now; False: it has something to do, or none."""

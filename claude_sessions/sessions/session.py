@@ -24,13 +24,13 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Activity, PermissionMode, Reason, Status, new_id
 from claude_sessions.sessions.beginnings import new_message
 from claude_sessions.sessions.book import SessionBook
-from claude_sessions.sessions.facts import signal_of
+from claude_sessions.sessions.facts import login_needed, news_of, signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
 from claude_sessions.sessions.next import Next, what_next
 from claude_sessions.sessions.process import ClaudeProcess, Died, Item, Opened, Opening
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.stream import MessageStream
-from claude_sessions.sessions.timers import Alarm, Rhythm
+from claude_sessions.sessions.timers import Alarms, Rhythm
 from claude_sessions.sessions.transcript import given_back, never_began, size, trouble
 from claude_sessions.sessions.turn import Turn
 from claude_sessions.state import SessionState, draft
@@ -74,11 +74,13 @@ class Session:
         self._login_told = False
         self._told_of_tasks = False
         self._over = False
-        self._idle = Alarm(clock, rhythm.idle_seconds, self._mailbox.ring(self._idle_rang))
-        self._safety_net = Alarm(
-            clock, rhythm.safety_net_seconds, self._mailbox.ring(self._safety_net_rang)
+        self._alarms = Alarms(
+            clock,
+            rhythm,
+            idle=self._mailbox.ring(self._idle_rang),
+            silent=self._mailbox.ring(self._safety_net_rang),
+            stalled=self._mailbox.ring(self._stalled),
         )
-        self._watchdog = Alarm(clock, rhythm.stall_seconds, self._mailbox.ring(self._stalled))
 
     @property
     def state(self) -> SessionState:
@@ -148,9 +150,7 @@ class Session:
         try:
             async with asyncio.TaskGroup() as children:
                 tasks = [
-                    children.create_task(self._idle.run(), name=f"idle:{self.id}"),
-                    children.create_task(self._safety_net.run(), name=f"safety-net:{self.id}"),
-                    children.create_task(self._watchdog.run(), name=f"watchdog:{self.id}"),
+                    children.create_task(self._alarms.run(), name=f"alarms:{self.id}"),
                     children.create_task(self._open(), name=f"claude:{self.id}"),
                 ]
                 await self._attend()
@@ -214,13 +214,13 @@ class Session:
                 model=self.state.spec.model, pid=conversation.pid, cli_version=conversation.version
             )
         )
-        self._idle.set()
+        self._alarms.spoken_to()
         await self._advance()
 
     # --- messages
 
     async def _say(self, message: e.UserMessage, caller: str | None, interrupt: bool) -> None:
-        self._idle.set()
+        self._alarms.spoken_to()
         await self._record(message, caller=caller, hold=False)
         await self._hurry(message, interrupt=interrupt)
 
@@ -264,9 +264,7 @@ class Session:
         turn = await self._stream.begin_turn(self.state, conversation)
         if turn is not None:
             self._turn = Turn(slash=turn.slash, asked=turn.message)
-            self._idle.clear()
-            self._safety_net.set()
-            self._watchdog.set()
+            self._alarms.turn_began()
         elif self.state.spec.once and not self.state.turns and not self.state.queue:
             await self._end(Status.FAILED, Reason.ERROR, "There was nothing it could be asked.")
 
@@ -295,8 +293,7 @@ class Session:
 
     async def _hear(self, event: g.EngineEvent) -> None:
         if self.state.turn:
-            self._safety_net.set()
-            self._watchdog.set()
+            self._alarms.sign_of_life()
         match event:
             case g.TextDelta() | g.ToolProgressed():
                 self._turn.asking = False
@@ -309,8 +306,6 @@ class Session:
                 await self._message_taken(event.id)
             case g.TurnOver():
                 await self._turn_over(event)
-            case g.ModeSet():
-                await self._mode_set(event.mode)
             case g.AnswerGiven():
                 await self._desk.given(self.id, event.tool_use_id)
             case g.AskWithdrawn():
@@ -319,9 +314,8 @@ class Session:
                 await self._login_needed(event)
             case g.Notice(code="unreadable_frame"):
                 log.debug("engine.unreadable_frame", session=self.id, type=event.message)
-            case g.TasksListed():
-                gone = [task.id for task in self.state.tasks if task.id not in event.ids]
-                await self._record(*(e.TaskEnded(task_id=i, status="gone") for i in gone))
+            case g.ModeSet() | g.TasksListed():
+                await self._record(*news_of(event, self.state))
             case _:
                 if isinstance(event, g.Limited):  # it says so once, not for each refusal
                     self._resets_at = event.resets_at
@@ -339,8 +333,7 @@ class Session:
             facts.append(e.ConversationIdentified(claude_session_id=event.claude_id))
         if self.state.turn is None:
             self._turn = Turn()
-            self._idle.clear()
-            self._watchdog.set()
+            self._alarms.turn_began()
             await self._record(e.TurnStarted(injected=True), turn=new_id())
         await self._record(*facts)
 
@@ -348,27 +341,15 @@ class Session:
         if self.state.turn is None:
             # It was to steer, but the turn ended first: it has one of its own now.
             self._turn = Turn()
-            self._idle.clear()
+            self._alarms.turn_began()
             await self._record(e.TurnStarted(message_ids=(message_id,)), turn=new_id())
         await self._record(e.MessageConsumed(message_id=message_id))
-
-    async def _mode_set(self, mode: PermissionMode) -> None:
-        same = self.state.spec.mode in (mode, PermissionMode.DONT_ASK)
-        if not same:
-            await self._record(e.ModeChanged(permission_mode=mode))
 
     async def _login_needed(self, event: g.LoginNeeded) -> None:
         if not self._login_told:
             self._login_told = True
             log.warning("engine.login_needed", session=self.id, said=event.message)
-            from_claude = event.message.strip() or "the login has expired"
-            await self._record(
-                e.Noticed(
-                    code="login",
-                    message=f"Claude is not logged in ({from_claude}). "
-                    "Run `claude` in a terminal on this machine, log in, and say it again.",
-                )
-            )
+            await self._record(login_needed(event))
 
     # --- endings of a turn
 
@@ -384,9 +365,7 @@ class Session:
             return
         past = self._turn
         self._turn = Turn()
-        self._safety_net.clear()
-        self._watchdog.clear()
-        self._idle.set()
+        self._alarms.turn_over()
         await self._after_turn(past, over)
 
     def _cut_off(self) -> list[e.Payload]:
@@ -437,9 +416,12 @@ class Session:
 
     async def _renew(self) -> None:
         """Let go of a process that knows an old budget; the line wakes it if there is more."""
-        await self._sleep(Reason.BUDGET)
+        await self._release(Reason.BUDGET)
+        length = await size(self._transcripts, self.state)
         if self.state.queue:
-            await self._record(e.SessionQueued())
+            await self._record(e.SessionQueued(transcript_bytes=length))
+        else:
+            await self._record(e.SessionAsleep(reason=Reason.BUDGET, transcript_bytes=length))
 
     async def _park(
         self, resets_at: float | None, *, kind: str = "usage", message: str = ""
@@ -502,9 +484,7 @@ class Session:
         """Give the process back; what it still said on the way out is kept."""
         self._over = True
         self._turn.stop_reason = self._turn.stop_reason or reason
-        self._idle.clear()
-        self._safety_net.clear()
-        self._watchdog.clear()
+        self._alarms.clear()
         partial = self._log.open_text(self.id)
         await self._process.close()
         await self._desk.cancel(self.id)
@@ -536,7 +516,7 @@ class Session:
     async def _idle_rang(self) -> None:
         state = self.state
         if not may_rest(state):
-            self._idle.set()
+            self._alarms.spoken_to()
             await self._tell_what_runs()
         elif self._rhythm.idle_kills:
             await self._end(Status.KILLED, Reason.IDLE, "Nobody spoke to it for a while.")
@@ -576,7 +556,7 @@ class Session:
 
     async def _wait(self) -> None:
         self._turn.stalled = False
-        self._watchdog.set()
+        self._alarms.sign_of_life()
 
     # --- the log
 

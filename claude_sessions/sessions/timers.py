@@ -19,6 +19,48 @@ class Rhythm:
     stall_seconds: float | None = 600.0
 
 
+class Alarms:
+    """The three of one session: each is set by what happens, and rings what it is given."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        rhythm: Rhythm,
+        *,
+        idle: Callable[[], None],
+        silent: Callable[[], None],
+        stalled: Callable[[], None],
+    ) -> None:
+        self._idle = Alarm(clock, rhythm.idle_seconds, idle)
+        self._safety_net = Alarm(clock, rhythm.safety_net_seconds, silent)
+        self._watchdog = Alarm(clock, rhythm.stall_seconds, stalled)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for alarm in (self._idle, self._safety_net, self._watchdog):
+                group.create_task(alarm.run(), name="alarm")
+
+    def spoken_to(self) -> None:
+        self._idle.set()
+
+    def turn_began(self) -> None:
+        self._idle.clear()
+        self.sign_of_life()
+
+    def sign_of_life(self) -> None:
+        self._safety_net.set()
+        self._watchdog.set()
+
+    def turn_over(self) -> None:
+        self._safety_net.clear()
+        self._watchdog.clear()
+        self._idle.set()
+
+    def clear(self) -> None:
+        for alarm in (self._idle, self._safety_net, self._watchdog):
+            alarm.clear()
+
+
 class Alarm:
     """Rings once when it was not set anew for `seconds`; None: never.
 
