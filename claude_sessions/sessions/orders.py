@@ -80,7 +80,8 @@ class Orders:
         while (session := self._live.get(state.id)) is not None:
             self._check_room()
             try:
-                return await act(session)
+                await act(session)
+                return
             except Gone:
                 await self._live.gone(state.id)
         await self._log.append(draft(state, fact, caller=caller))
