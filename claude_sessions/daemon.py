@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
+from zoneinfo import ZoneInfo
 
 import structlog
 
@@ -78,6 +79,20 @@ class Daemon:
         return Caller(name=name, role=Role.ADMIN, door=door, channel=channel)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What everything else stands on."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    clock: Clock
+    zone: ZoneInfo
+    log: EventLog
+    documents: Documents
+    transcripts: Transcripts
+    ledger: Ledger
+
+
 @asynccontextmanager
 async def open_daemon(
     settings: Settings,
@@ -86,25 +101,28 @@ async def open_daemon(
     environ: Mapping[str, str],
     clock: Clock | None = None,
 ) -> AsyncIterator[Daemon]:
-    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
+        clock = clock or SystemClock()
+        runner = settings.runner.id or runner_id(home)
         events = await stack.enter_async_context(
-            EventLog(
-                home / "log.db",
-                runner=settings.runner.id or runner_id(home),
-                clock=clock.now,
-            )
+            EventLog(home / "log.db", runner=runner, clock=clock.now)
         )
         before = events.store.last_event()
-        ledger = Ledger(home / "processes")
-        await asyncio.to_thread(ledger.sweep)
-        documents = Documents(home / "documents.json")
+        ground = Ground(
+            settings=settings,
+            environ=environ,
+            clock=clock,
+            zone=zone_here(settings.schedules.timezone),
+            log=events,
+            documents=Documents(home / "documents.json"),
+            transcripts=Transcripts(settings.sessions.environment(environ)),
+            ledger=Ledger(home / "processes"),
+        )
+        await asyncio.to_thread(ground.ledger.sweep)
         book = SessionBook(events, output_blocks=settings.sessions.output_blocks)
-        rules = RuleBook(documents, events, clock)
-        trust = TrustBook(documents, events, clock)
-        zone = zone_here(settings.schedules.timezone)
-        transcripts = Transcripts(settings.sessions.environment(environ))
+        rules = RuleBook(ground.documents, events, clock)
+        trust = TrustBook(ground.documents, events, clock)
         desk = ApprovalDesk(
             log=events,
             rules=rules,
@@ -115,91 +133,107 @@ async def open_daemon(
         router = await stack.enter_async_context(
             NotificationRouter(log=events, states=book.state, clock=clock)
         )
-        manager = await stack.enter_async_context(
-            SessionManager(
-                log=events,
-                book=book,
-                engine=engine_of(settings.sessions, environ, ledger),
-                desk=desk,
-                clock=clock,
-                rhythm=rhythm_of(settings.sessions),
-                room=Room(
-                    max_sessions=settings.sessions.max_sessions,
-                    memory_mb=settings.sessions.memory_budget_mb,
-                ),
-                trusted=trust.covers,
-                transcripts=transcripts,
-                purse=Purse(
-                    settings.sessions.daily_budget_usd,
-                    spent_since=events.store.spent_since,
-                    clock=clock,
-                    zone=zone,
-                ),
-            )
-        )
+        manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
-        await stack.enter_async_context(
-            Housekeeping(
-                log=events,
-                book=book,
-                manager=manager,
-                clock=clock,
-                max_persisted=settings.sessions.max_persisted_sessions,
-                continue_after_limit=settings.sessions.continue_after_limit,
-            )
-        )
-        schedules = Timekeeper(
-            book=ScheduleBook(documents, events),
-            sessions=book,
-            events=events,
-            clock=clock,
-            zone=zone,
-            missed=settings.schedules.missed,
-            launch=lambda command, caller: execute(pool, command, caller),
-        )
-        workdirs = Workdirs(settings.sessions.default_workdir, settings.sessions.roots)
-        pool = Pool(
-            manager=manager,
-            book=book,
-            desk=desk,
-            rules=rules,
-            trust=trust,
-            log=events,
-            workdirs=workdirs,
-            projects=Projects(
-                roots=settings.projects.roots,
-                exclude=settings.projects.exclude,
-                transcripts=transcripts if settings.projects.scan_claude_projects else None,
-                log=events,
-                git=Onlooker(environ),
-                clock=clock,
-            ),
-            transcripts=transcripts,
-            defaults=Defaults(
-                model=settings.sessions.default_model,
-                mode=settings.sessions.permission_mode,
-                budget_usd=settings.sessions.default_budget_usd,
-            ),
-            clock=clock,
-            zone=zone,
-            schedules=schedules,
-            worktrees=Worktrees(
-                git=Git(environ),
-                book=WorktreeBook(documents, events),
-                clock=clock,
-                trusted=trust.covers,
-                allowed=workdirs.resolve,
-            ),
-        )
-        await stack.enter_async_context(schedules)
+        await stack.enter_async_context(housekeeping_of(ground, book, manager))
+        pool = pool_of(ground, manager, book, desk, rules, trust)
+        await stack.enter_async_context(pool.schedules)
         yield Daemon(
-            settings=settings,
-            log=events,
-            book=book,
-            manager=manager,
-            pool=pool,
-            router=router,
+            settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
+
+
+def manager_of(
+    ground: Ground, book: SessionBook, desk: ApprovalDesk, trust: TrustBook
+) -> SessionManager:
+    settings = ground.settings.sessions
+    return SessionManager(
+        log=ground.log,
+        book=book,
+        engine=engine_of(settings, ground.environ, ground.ledger),
+        desk=desk,
+        clock=ground.clock,
+        rhythm=rhythm_of(settings),
+        room=Room(max_sessions=settings.max_sessions, memory_mb=settings.memory_budget_mb),
+        trusted=trust.covers,
+        transcripts=ground.transcripts,
+        purse=Purse(
+            settings.daily_budget_usd,
+            spent_since=ground.log.store.spent_since,
+            clock=ground.clock,
+            zone=ground.zone,
+        ),
+    )
+
+
+def housekeeping_of(ground: Ground, book: SessionBook, manager: SessionManager) -> Housekeeping:
+    return Housekeeping(
+        log=ground.log,
+        book=book,
+        manager=manager,
+        clock=ground.clock,
+        max_persisted=ground.settings.sessions.max_persisted_sessions,
+        continue_after_limit=ground.settings.sessions.continue_after_limit,
+    )
+
+
+def pool_of(
+    ground: Ground,
+    manager: SessionManager,
+    book: SessionBook,
+    desk: ApprovalDesk,
+    rules: RuleBook,
+    trust: TrustBook,
+) -> Pool:
+    settings = ground.settings.sessions
+    workdirs = Workdirs(settings.default_workdir, settings.roots)
+    pool = Pool(
+        manager=manager,
+        book=book,
+        desk=desk,
+        rules=rules,
+        trust=trust,
+        log=ground.log,
+        workdirs=workdirs,
+        projects=projects_of(ground),
+        transcripts=ground.transcripts,
+        defaults=Defaults(
+            model=settings.default_model,
+            mode=settings.permission_mode,
+            budget_usd=settings.default_budget_usd,
+        ),
+        clock=ground.clock,
+        zone=ground.zone,
+        worktrees=Worktrees(
+            git=Git(ground.environ),
+            book=WorktreeBook(ground.documents, ground.log),
+            clock=ground.clock,
+            trusted=trust.covers,
+            allowed=workdirs.resolve,
+        ),
+        schedules=Timekeeper(
+            book=ScheduleBook(ground.documents, ground.log),
+            sessions=book,
+            events=ground.log,
+            clock=ground.clock,
+            zone=ground.zone,
+            missed=ground.settings.schedules.missed,
+            launch=lambda command, caller: execute(pool, command, caller),
+        ),
+    )
+    return pool
+
+
+def projects_of(ground: Ground) -> Projects:
+    settings = ground.settings.projects
+    return Projects(
+        roots=settings.roots,
+        exclude=settings.exclude,
+        transcripts=ground.transcripts if settings.scan_claude_projects else None,
+        log=ground.log,
+        git=Onlooker(ground.environ),
+        clock=ground.clock,
+    )
 
 
 def engine_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from claude_sessions import commands as c
 from claude_sessions import events as e
 from claude_sessions.commands import starting, together
-from claude_sessions.commands.finding import directory_for
+from claude_sessions.commands.finding import branches, directory_for
 from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
 from claude_sessions.commands.unanswered import unanswered
 from claude_sessions.errors import Conflict, SessionsError
@@ -40,7 +40,9 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
     others = await _others_in_tree(pool, state)
     if not others:
         return reply
-    text, action = together.warned(state, others, await _branch(pool, state.spec.directory))
+    directory = state.spec.directory
+    branch = (await branches(pool, [directory])).get(directory, "")
+    text, action = together.warned(state, others, branch)
     return replace(
         reply,
         text=f"{reply.text}\n{text}",
@@ -53,7 +55,7 @@ async def _launch_apart(pool: Pool, command: c.Launch, caller: Caller) -> c.Repl
     refuse_name(command.name)
     directory = await directory_for(pool, command.directory)
     wanted = command.name or name_from(command.prompt)
-    name = await _free_name(pool, wanted)
+    name = await pool.manager.free_name(wanted)
     made = await pool.worktrees.make(directory, name, caller=str(caller))
     worktree = made.worktree
     there = replace(command, directory=made.directory, name=worktree.name, worktree=False)
@@ -74,14 +76,6 @@ async def _launch_apart(pool: Pool, command: c.Launch, caller: Caller) -> c.Repl
     )
 
 
-async def _free_name(pool: Pool, wanted: str) -> str:
-    name, n = wanted, 1
-    while await pool.log.session_row(name) is not None:
-        n += 1
-        name = f"{wanted[:44]}-{n}"
-    return name
-
-
 def _sessions_in(pool: Pool, worktree: Worktree) -> list[SessionState]:
     return [
         state
@@ -100,11 +94,6 @@ async def _others_in_tree(pool: Pool, state: SessionState) -> list[SessionState]
     near = [row for row in rows if row.status.has_process or row.updated_at >= since]
     here = await asyncio.to_thread(lambda: [r for r in near if tree_of(r.directory) == tree])
     return [await pool.book.load(row.id) for row in here if row.id != state.id]
-
-
-async def _branch(pool: Pool, directory: str) -> str:
-    named = await pool.worktrees.git.ask(directory, "symbolic-ref", "--quiet", "--short", "HEAD")
-    return named.out.strip()
 
 
 async def move(pool: Pool, command: c.MoveToWorktree, caller: Caller) -> c.Reply:

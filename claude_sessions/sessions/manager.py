@@ -190,7 +190,7 @@ class SessionManager(Orders):
         async with self._admission.lock:
             admitted = await self._admission.admitted(queue)
             session_id, run = new_id(), new_id()
-            named = replace(birth, name=await self._free_name(wanted))
+            named = replace(birth, name=await self.free_name(wanted))
             last = () if admitted else (e.SessionQueued(),)
             drafts = _drafts((named, *facts, *last), session_id, run, birth.project_id, caller)
             await self._log.append(*drafts)
@@ -221,7 +221,7 @@ class SessionManager(Orders):
                 raise Conflict(f"That conversation is a session already: {owner.name}.")
             session_id, run = new_id(), new_id()
             facts = (
-                replace(birth, name=await self._free_name(wanted)),
+                replace(birth, name=await self.free_name(wanted)),
                 e.ConversationIdentified(claude_session_id=claude_id),
                 # Nothing of its file is in the log yet: the first who looks brings it in.
                 e.SessionAsleep(reason=Reason.ADOPTED, transcript_bytes=0),
@@ -292,7 +292,7 @@ class SessionManager(Orders):
         await self._admission.keep_within_memory()
         self._admission.line.stir()
 
-    async def _free_name(self, wanted: str) -> str:
+    async def free_name(self, wanted: str) -> str:
         name, n = wanted, 1
         while await self._log.session_row(name) is not None:
             n += 1
