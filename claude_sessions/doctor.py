@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 import os
 import re
 import shutil
-import signal
 import socket
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from claude_sessions.claude_cli import NoAnswer, ask
 from claude_sessions.engines.claude import MINIMUM_CLI
 from claude_sessions.settings import Settings
 
@@ -29,19 +27,6 @@ class Finding:
     ok: bool
     detail: str
     remedy: str = ""  # empty when all is well
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a program printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-class NoAnswer(Exception):
-    """The program could not be run, or took too long."""
 
 
 async def examine(
@@ -64,6 +49,7 @@ async def examine(
         *(examine_port(name, port) for name, port in ports.items()),
         examine_program("tmux", "tmux", daemon),
         examine_program("setpriv", "util-linux", daemon),
+        examine_program("git", "git", daemon),
     ]
 
 
@@ -84,7 +70,8 @@ async def examine_cli(settings: Settings, daemon: Mapping[str, str], patience: f
     if not cli:
         return _bad("claude", "not found", "Reinstall claude-sessions: its SDK ships the program.")
     try:
-        answer = await _ask(cli, "--version", settings=settings, daemon=daemon, patience=patience)
+        env = settings.sessions.environment(daemon)
+        answer = await ask(cli, "--version", env=env, patience=patience)
     except NoAnswer as error:
         return _bad("claude", str(error), _choose_cli(settings))
     version = read_version(answer.out)
@@ -103,9 +90,8 @@ async def examine_login(settings: Settings, daemon: Mapping[str, str], patience:
     if not cli:
         return _bad("login", "nobody to ask", "First let claude be found.")
     try:
-        answer = await _ask(
-            cli, "auth", "status", settings=settings, daemon=daemon, patience=patience
-        )
+        env = settings.sessions.environment(daemon)
+        answer = await ask(cli, "auth", "status", env=env, patience=patience)
     except NoAnswer as error:
         return _bad("login", str(error), "First let claude be found.")
     try:
@@ -197,35 +183,3 @@ def _choose_cli(settings: Settings) -> str:
     if settings.sessions.cli_path:
         return "Correct sessions.cli_path, or remove it to use the one that comes with the SDK."
     return "Reinstall claude-sessions: its SDK ships the program."
-
-
-async def _ask(
-    cli: Path, *arguments: str, settings: Settings, daemon: Mapping[str, str], patience: float
-) -> Answer:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            cli,
-            *arguments,
-            env=settings.sessions.environment(daemon),
-            cwd="/",  # a project's own settings must have no say
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise NoAnswer(f"{cli} cannot be run ({error})") from error
-    try:
-        async with asyncio.timeout(patience):
-            out, err = await process.communicate()
-    except TimeoutError as error:
-        raise NoAnswer(f"{cli} {' '.join(arguments)} took more than {patience:g} s") from error
-    finally:
-        with suppress(ProcessLookupError):  # also what it may have left behind
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    return Answer(
-        code=process.returncode or 0,
-        out=out.decode(errors="replace"),
-        err=err.decode(errors="replace"),
-    )

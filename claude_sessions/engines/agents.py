@@ -5,14 +5,13 @@ The CLI keeps no lock, but it knows which sessions are live on this machine.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 import structlog
+
+from claude_sessions.claude_cli import NoAnswer, ask
 
 log = structlog.get_logger()
 
@@ -22,31 +21,11 @@ ANSWER_SECONDS = 10.0
 async def live_sessions(cli: str, env: Mapping[str, str]) -> list[dict[str, Any]]:
     """As `claude agents --json` has them; none when it does not answer: it is only asked."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            cli,
-            "agents",
-            "--json",
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            env=dict(env),
-            start_new_session=True,
-        )
-    except OSError as error:
-        log.warning("agents.unreachable", why=str(error))
+        answer = await ask(cli, "agents", "--json", env=env, patience=ANSWER_SECONDS)
+        found = orjson.loads(answer.out or "[]")
+    except (NoAnswer, orjson.JSONDecodeError) as error:
+        log.warning("agents.unreadable", why=str(error))
         return []
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            said, _ = await process.communicate()
-        found = orjson.loads(said or b"[]")
-    except (TimeoutError, ValueError) as error:
-        log.warning("agents.unreadable", why=repr(error))
-        return []
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 

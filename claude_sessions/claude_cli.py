@@ -1,0 +1,55 @@
+"""Asking the `claude` program something, as one would in a shell, but without one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class NoAnswer(Exception):
+    """The program could not be run, or took too long."""
+
+
+async def ask(cli: Path | str, *arguments: str, env: Mapping[str, str], patience: float) -> Answer:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            cli,
+            *arguments,
+            env=dict(env),
+            cwd="/",  # a project's own settings must have no say
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise NoAnswer(f"{cli} cannot be run ({error})") from error
+    try:
+        async with asyncio.timeout(patience):
+            out, err = await process.communicate()
+    except TimeoutError as error:
+        raise NoAnswer(f"{cli} {' '.join(arguments)} took more than {patience:g} s") from error
+    finally:
+        with suppress(ProcessLookupError):  # also what it may have left behind
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return Answer(
+        code=process.returncode or 0,
+        out=out.decode(errors="replace"),
+        err=err.decode(errors="replace"),
+    )
