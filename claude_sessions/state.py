@@ -348,7 +348,10 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
             back = [m for m in (*state.given, *state.taken) if m.id == payload.message_id]
             given = (m for m in state.given if m.id != payload.message_id)
             returned = (replace(m, state=MessageState.QUEUED, steer=False) for m in back)
-            return {"queue": (*given, *returned, *state.queued)}
+            return {
+                "queue": (*given, *returned, *state.queued),
+                "taken": tuple(m for m in state.taken if m.id != payload.message_id),
+            }
         case e.MessageConsumed():
             taken = tuple(m for m in state.queue if m.id == payload.message_id)
             rest = tuple(m for m in state.queue if m.id != payload.message_id)

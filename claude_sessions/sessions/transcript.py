@@ -11,6 +11,7 @@ import asyncio
 
 from claude_sessions import events as e
 from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.sessions.stream import slash_of
 from claude_sessions.state import QueuedMessage, SessionState
 
 TURNS = 100  # of a conversation that was adopted; Claude's own file has the rest
@@ -27,9 +28,11 @@ async def given_back(
 ) -> list[e.Payload]:
     """Messages that the process had and its file does not: they are queued again, in order.
 
-    `also_taken`: those too that it was at work on, since nobody wanted it to stop.
+    `also_taken`: those too that it was at work on, since nobody wanted it to stop. Claude writes
+    them down a tenth of a second after it took them in; its own commands leave no line at all.
     """
-    had = (*(state.taken if also_taken else ()), *state.given)
+    taken = [m for m in state.taken if slash_of(m.text) is None] if also_taken else []
+    had = (*taken, *state.given)
     lost = [m for m in had if not await _is_in_file(transcripts, state.claude_id, m)]
     return [e.MessageReturned(message_id=message.id) for message in reversed(lost)]
 
