@@ -21,7 +21,7 @@ from bench.product import PATIENCE
 
 
 def options(cli: Path, workdir: Path, resume: str | None = None) -> ClaudeAgentOptions:
-    """What `ClaudeEngine` gives a session that was launched, or woken, with nothing but a prompt."""
+    """What `ClaudeEngine` gives a session that is launched, or woken, with nothing but a prompt."""
     return ClaudeAgentOptions(
         cwd=workdir,
         cli_path=cli,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import cycle, islice
 from pathlib import Path
 
 from bench.log import TURN
+from bench.stage import Stage
 from claude_sessions import events as e
+from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.model import Reason
 from claude_sessions.storage import rows
 from claude_sessions.storage.sqlite import Store
@@ -49,7 +51,18 @@ class Sleeper:
 
 
 def sleepers(count: int, directory: Path) -> list[Sleeper]:
-    return [Sleeper(name=f"session-{n}", directory=str(directory)) for n in range(count)]
+    return [Sleeper(name=f"session-{n}", directory=str(directory)) for n in range(1, count + 1)]
+
+
+async def with_conversations(stage: Stage, sessions: Sequence[Sleeper]) -> list[Sleeper]:
+    """Each with a file of its own as Claude writes it, copied from one real turn."""
+    model = await stage.conversation()
+    file = Transcripts(stage.sandbox.env).find(model)
+    assert file is not None
+    text = file.read_text()
+    for one in sessions:
+        file.with_name(f"{one.claude_id}.jsonl").write_text(text.replace(model, one.claude_id))
+    return [replace(one, transcript_bytes=file.stat().st_size) for one in sessions]
 
 
 def fill(path: Path, sessions: Sequence[Sleeper], events: int = 0) -> None:

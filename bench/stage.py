@@ -29,6 +29,12 @@ class Stage:
     def client(self, resume: str | None = None) -> AbstractAsyncContextManager[ClaudeSDKClient]:
         return bare.connected(self.cli, self.workdir, resume)
 
+    async def conversation(self) -> str:
+        """One with a turn in it that no process has open: its id."""
+        async with self.client() as client:
+            await client.query("hello")
+            return (await bare.turn_over(client)).session_id
+
     async def asked(self, text: str) -> float:
         """When the model was asked this."""
         return (await self.model.asked(text, timeout=PATIENCE)).at

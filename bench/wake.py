@@ -20,7 +20,7 @@ async def measure(scale: float = 1.0) -> list[Figure]:
         await daemon.hear(f"/new --name {NAME} hello", OWNER)
         await idle(daemon, NAME)
         await daemon.hear(f"/sleep {NAME}", OWNER)
-        conversation = await begun(stage)
+        conversation = await stage.conversation()
         ours, bare = await interleaved(
             scaled(25, scale),
             lambda n: by_daemon(stage, daemon, f"ours-{n}"),
@@ -38,13 +38,6 @@ async def measure(scale: float = 1.0) -> list[Figure]:
             met=value <= LIMIT * baseline,
         )
     ]
-
-
-async def begun(stage: Stage) -> str:
-    """A conversation that no process has open: its id."""
-    async with stage.client() as client:
-        await client.query("hello")
-        return (await turn_over(client)).session_id
 
 
 async def by_daemon(stage: Stage, daemon: Daemon, word: str) -> float:
