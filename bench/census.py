@@ -19,11 +19,9 @@ Command = list[str]
 @dataclass(slots=True)
 class Census:
     most: int = 0
-    looks: int = 0
 
     def note(self, count: int) -> None:
         self.most = max(self.most, count)
-        self.looks += 1
 
 
 @asynccontextmanager

@@ -79,7 +79,7 @@ class Side:
 
 async def measure(scale: float = 1.0) -> list[Figure]:
     count, at_once = (scaled(SESSIONS, scale, least=20), PROCESSES) if scale else (4, 2)
-    messages = conversation_plan(count)
+    messages = plan(count)
     async with AsyncExitStack() as stack:
         ours, bare = await sides(stack, count, at_once)
         for n, part in enumerate(parts(messages, PARTS if scale else 1)):
@@ -88,7 +88,7 @@ async def measure(scale: float = 1.0) -> list[Figure]:
     return figures(ours, bare, len(messages), at_once)
 
 
-def conversation_plan(sessions: int) -> list[Message]:
+def plan(sessions: int) -> list[Message]:
     order = [n for n in range(sessions) for _ in range(TIMES)]
     random.Random(SEED).shuffle(order)
     told = defaultdict[int, list[str]](list)
@@ -158,7 +158,7 @@ def figures(ours: Side, bare: Side, messages: int, at_once: int) -> list[Figure]
             met=ours.seconds <= LIMIT * bare.seconds,
         ),
         Figure(
-            name=f"{about}, answered correctly",
+            name=f"{about}, right answers",
             value=ours.right,
             unit="",
             baseline=bare.right,

@@ -12,7 +12,7 @@ from claude_agent_sdk import ClaudeSDKError
 from bench import bare, log, machine
 from bench.__main__ import GROUPS
 from bench.figure import Figure
-from bench.table import document, row
+from bench.table import amount, document, row
 from bench.timing import interleaved
 from claude_sessions.demo import Sandbox
 from claude_sessions.engines import Answer, Ask
@@ -112,6 +112,10 @@ def test_a_missed_target_is_said_loudly() -> None:
     text = document([slow], {"Cores": "2"})
     assert "| NO |" in text
     assert "1 of 1 targets:** launch." in text
+
+
+def test_what_is_counted_is_told_without_a_fraction() -> None:
+    assert [amount(value, "") for value in (4, 4.0, 4.25, 600)] == ["4", "4", "4.25", "600"]
 
 
 async def test_the_machine_is_described_without_naming_it() -> None:

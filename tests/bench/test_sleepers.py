@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from bench.census import CONVERSES, Census, counting
-from bench.pool import conversation_plan, parts
+from bench.pool import parts, plan
 from bench.sleepers import fill, sleepers, with_conversations
 from bench.stage import staged
 from claude_sessions.engines.transcripts import Transcripts
@@ -42,7 +42,7 @@ async def test_each_has_a_conversation_of_its_own_that_claude_goes_on_with() -> 
 
 
 def test_every_session_is_told_its_words_in_order_however_they_are_mixed() -> None:
-    messages = conversation_plan(5)
+    messages = plan(5)
     assert [m.to for m in messages] != sorted(m.to for m in messages)
     of_one = [m for m in messages if m.to == 2]
     assert [m.answer for m in of_one] == [
