@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench import daemon, followup, launch, log, machine, tokens
+from bench import asleep, daemon, followup, launch, log, machine, pool, tokens, wake
 from bench.figure import Figure
 from bench.table import document, line, verdict
 from claude_sessions import logs
@@ -18,6 +18,9 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
     "launch": launch.measure,
     "follow-up": followup.measure,
+    "wake": wake.measure,
+    "pool": pool.measure,
+    "asleep": asleep.measure,
     "tokens": tokens.measure,
     "daemon": daemon.measure,
     "log": log.measure,

@@ -13,14 +13,15 @@ from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
     PermissionResultAllow,
+    ResultMessage,
     ToolPermissionContext,
 )
 
 from bench.product import PATIENCE
 
 
-def options(cli: Path, workdir: Path) -> ClaudeAgentOptions:
-    """What `ClaudeEngine` gives a session that was launched with nothing but a prompt."""
+def options(cli: Path, workdir: Path, resume: str | None = None) -> ClaudeAgentOptions:
+    """What `ClaudeEngine` gives a session that is launched, or woken, with nothing but a prompt."""
     return ClaudeAgentOptions(
         cwd=workdir,
         cli_path=cli,
@@ -29,7 +30,8 @@ def options(cli: Path, workdir: Path) -> ClaudeAgentOptions:
         system_prompt={"type": "preset", "preset": "claude_code"},
         include_partial_messages=True,
         setting_sources=["user"],
-        session_id=str(uuid.uuid4()),
+        resume=resume,
+        session_id=None if resume else str(uuid.uuid4()),
         can_use_tool=allow,
     )
 
@@ -41,8 +43,10 @@ async def allow(
 
 
 @asynccontextmanager
-async def connected(cli: Path, workdir: Path) -> AsyncIterator[ClaudeSDKClient]:
-    client = ClaudeSDKClient(options(cli, workdir))
+async def connected(
+    cli: Path, workdir: Path, resume: str | None = None
+) -> AsyncIterator[ClaudeSDKClient]:
+    client = ClaudeSDKClient(options(cli, workdir, resume))
     try:
         async with asyncio.timeout(PATIENCE):
             await client.connect()
@@ -51,7 +55,9 @@ async def connected(cli: Path, workdir: Path) -> AsyncIterator[ClaudeSDKClient]:
         await client.disconnect()
 
 
-async def turn_over(client: ClaudeSDKClient) -> None:
+async def turn_over(client: ClaudeSDKClient) -> ResultMessage:
     async with asyncio.timeout(PATIENCE):
-        async for _ in client.receive_response():
-            pass
+        async for message in client.receive_response():
+            if isinstance(message, ResultMessage):
+                return message
+    raise RuntimeError("the turn ended without a result")

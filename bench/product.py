@@ -19,10 +19,12 @@ OWNER = Caller(name="owner", role=Role.ADMIN, door="bench", channel=CHANNEL)
 
 
 @asynccontextmanager
-async def daemon_in(root: Path, environ: Mapping[str, str]) -> AsyncIterator[Daemon]:
+async def daemon_in(
+    root: Path, environ: Mapping[str, str], *, max_sessions: int = 50
+) -> AsyncIterator[Daemon]:
     workdir = root / "work"
     workdir.mkdir(exist_ok=True)
-    sessions = SessionSettings(default_workdir=workdir, pass_env=("*",), max_sessions=50)
+    sessions = SessionSettings(default_workdir=workdir, pass_env=("*",), max_sessions=max_sessions)
     home = make_home(root / "state")
     async with open_daemon(Settings(sessions=sessions), home, environ=environ) as daemon:
         yield daemon

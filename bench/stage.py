@@ -23,11 +23,17 @@ class Stage:
     workdir: Path
     cli: Path
 
-    def daemon(self) -> AbstractAsyncContextManager[Daemon]:
-        return daemon_in(self.sandbox.root, self.sandbox.env)
+    def daemon(self, *, max_sessions: int = 50) -> AbstractAsyncContextManager[Daemon]:
+        return daemon_in(self.sandbox.root, self.sandbox.env, max_sessions=max_sessions)
 
-    def client(self) -> AbstractAsyncContextManager[ClaudeSDKClient]:
-        return bare.connected(self.cli, self.workdir)
+    def client(self, resume: str | None = None) -> AbstractAsyncContextManager[ClaudeSDKClient]:
+        return bare.connected(self.cli, self.workdir, resume)
+
+    async def conversation(self) -> str:
+        """One with a turn in it that no process has open: its id."""
+        async with self.client() as client:
+            await client.query("hello")
+            return (await bare.turn_over(client)).session_id
 
     async def asked(self, text: str) -> float:
         """When the model was asked this."""
@@ -35,8 +41,10 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(script: Script | None = None) -> AsyncIterator[Stage]:
-    with TemporaryDirectory(prefix="claude-sessions-bench-") as root:
+async def staged(
+    script: Script | None = None, directory: Path | None = None
+) -> AsyncIterator[Stage]:
+    with TemporaryDirectory(prefix="claude-sessions-bench-", dir=directory) as root:
         workdir = Path(root) / "work"
         workdir.mkdir()
         async with ScriptedModel(script or Script()) as model:

@@ -60,5 +60,6 @@ def difference(figure: Figure) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    counted = float(value).is_integer()
+    digits = 0 if counted or abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f} {unit}".strip()

@@ -12,7 +12,7 @@ from claude_agent_sdk import ClaudeSDKError
 from bench import bare, log, machine
 from bench.__main__ import GROUPS
 from bench.figure import Figure
-from bench.table import document, row
+from bench.table import amount, document, row
 from bench.timing import interleaved
 from claude_sessions.demo import Sandbox
 from claude_sessions.engines import Answer, Ask
@@ -30,10 +30,26 @@ def told(figures: Sequence[Figure]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("group", "targets"), [("launch", 1), ("follow-up", 1), ("tokens", 1), ("daemon", 3)]
+    ("group", "targets"),
+    [
+        ("launch", 1),
+        ("follow-up", 1),
+        ("wake", 1),
+        ("tokens", 1),
+        ("daemon", 3),
+        ("asleep", 3),
+    ],
 )
 async def test_every_group_measures_beside_its_baseline(group: str, targets: int) -> None:
     assert told(await GROUPS[group](0)) == targets
+
+
+async def test_the_pool_is_measured_and_answers_correctly_within_its_bound() -> None:
+    figures = await GROUPS["pool"](0)
+    assert told(figures) == 3
+    _, right, processes = figures
+    assert right.met
+    assert processes.met
 
 
 async def test_the_log_is_measured_beside_bare_sqlite(tmp_path: Path) -> None:
@@ -41,20 +57,22 @@ async def test_the_log_is_measured_beside_bare_sqlite(tmp_path: Path) -> None:
     assert told([await log.appends(tmp_path, 0), *await log.replay(tmp_path, 0)]) == 2
 
 
+@pytest.mark.parametrize("resume", [None, "8c1d2b90-35a7-4e0f-9b6c-0d2f6f3a1b7e"])
 async def test_the_bare_client_asks_the_cli_for_the_same_as_our_engine(
-    tmp_path: Path, sandbox: Sandbox
+    tmp_path: Path, sandbox: Sandbox, resume: str | None
 ) -> None:
     cli = tmp_path / "notes-its-flags"
-    cli.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/flags\nexit 1\n')
+    notes = f'printf "%s\\n" "$@" > {tmp_path}/flags'
+    cli.write_text(f'#!/bin/sh\n[ "$1" = agents ] || {notes}\nexit 1\n')
     cli.chmod(0o755)
     with pytest.raises(ClaudeSDKError):
-        async with bare.connected(cli, tmp_path):
+        async with bare.connected(cli, tmp_path, resume):
             pass
     theirs = flags(tmp_path)
     engine = ClaudeEngine(env=sandbox.env, setting_sources=("user",), cli_path=str(cli))
     spec = SessionSpec(directory=str(tmp_path), mode=PermissionMode.DEFAULT)
     with pytest.raises(EngineError):
-        await engine.open(spec, ask=refuse, claude_id="0", budget_usd=5.0)
+        await engine.open(spec, ask=refuse, claude_id="0", resume=resume, budget_usd=5.0)
     assert flags(tmp_path) == theirs
 
 
@@ -94,6 +112,10 @@ def test_a_missed_target_is_said_loudly() -> None:
     text = document([slow], {"Cores": "2"})
     assert "| NO |" in text
     assert "1 of 1 targets:** launch." in text
+
+
+def test_what_is_counted_is_told_without_a_fraction() -> None:
+    assert [amount(value, "") for value in (4, 4.0, 4.25, 600)] == ["4", "4", "4.25", "600"]
 
 
 async def test_the_machine_is_described_without_naming_it() -> None:
