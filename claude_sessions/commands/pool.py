@@ -60,6 +60,14 @@ def mode_for(pool: Pool, wanted: PermissionMode | None, caller: Caller) -> Permi
     return wanted or pool.defaults.mode
 
 
+def budget_for(pool: Pool, wanted: float | None, caller: Caller) -> float | None:
+    """A program gets no more money than the configuration gives, unless a person says so."""
+    default = pool.defaults.budget_usd
+    if caller.agent and wanted is not None and default is not None and wanted > default:
+        caller.must_be_admin_to_loosen("A larger budget")
+    return wanted or default
+
+
 def no_agent_into_looser(pool: Pool, state: SessionState, caller: Caller) -> None:
     """A program never sets a session to work that a person made looser than the configuration."""
     if caller.agent and looser(state.spec.mode, pool.defaults.mode):

@@ -12,11 +12,17 @@ from claude_sessions.commands import replies
 from claude_sessions.commands.adopting import adopt
 from claude_sessions.commands.finding import branches, directory_for
 from claude_sessions.commands.lines import line_of
-from claude_sessions.commands.pool import Pool, about, mode_for, no_agent_into_looser
+from claude_sessions.commands.pool import (
+    Pool,
+    about,
+    budget_for,
+    mode_for,
+    no_agent_into_looser,
+)
 from claude_sessions.commands.turns import leaf_of
 from claude_sessions.engines.transcripts import ID
 from claude_sessions.errors import BadRequest, Conflict, NotFound
-from claude_sessions.model import PermissionMode, Role, Scope, SessionSpec, Verdict
+from claude_sessions.model import PermissionMode, Reason, Role, Scope, SessionSpec, Verdict
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState, draft
 
@@ -31,7 +37,7 @@ async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
         directory=directory,
         model=command.model or pool.defaults.model,
         mode=mode,
-        budget_usd=command.budget_usd or pool.defaults.budget_usd,
+        budget_usd=budget_for(pool, command.budget_usd, caller),
         system_prompt=command.system_prompt,
         allowed_tools=command.allowed_tools,
         once=command.once,
@@ -97,6 +103,8 @@ async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
     moved = directory != state.spec.directory
     if moved and mode is None:
         mode_for(pool, state.spec.mode, caller)  # a looser mode was given for the other place
+    if command.budget_usd is not None and caller.agent:
+        caller.must_be_admin_to_loosen("More money")
     changes = _changes(state, command, mode, directory if moved else None)
     if not state.status.ended:  # it only sleeps: its run goes on, with these
         await pool.log.append(*(draft(state, fact, caller=str(caller)) for fact in changes))
@@ -178,14 +186,14 @@ async def _fork(
     pool: Pool, source: SessionState, command: c.Resume, directory: str, caller: Caller
 ) -> c.Reply:
     """The branch has what its source has, as far as whoever branches may give it."""
-    if source.claude_id is None:
+    if source.claude_id is None or not (source.turns or source.reason is Reason.ADOPTED):
         raise Conflict(f"{source.name} has no conversation yet to branch from.")
     rules = _checked(source.spec.allowed_tools, caller)
     spec = SessionSpec(
         directory=directory,
         model=command.model or source.spec.model,
         mode=mode_for(pool, command.mode or source.spec.mode, caller),
-        budget_usd=command.budget_usd or source.spec.budget_usd,
+        budget_usd=budget_for(pool, command.budget_usd or source.spec.budget_usd, caller),
         system_prompt=source.spec.system_prompt,
         allowed_tools=rules,
         trusted=pool.trust.covers(directory),

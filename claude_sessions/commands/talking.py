@@ -7,9 +7,11 @@ from claude_sessions.commands import replies
 from claude_sessions.commands.deciding import answer
 from claude_sessions.commands.pool import Pool, about, no_agent_into_looser, still_allowed
 from claude_sessions.errors import BadRequest, Conflict
-from claude_sessions.model import AskKind
+from claude_sessions.model import AskKind, Status
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
+
+LOOKED_AT = 100
 
 
 async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
@@ -74,11 +76,22 @@ async def list_queue(pool: Pool, command: c.ListQueue, caller: Caller) -> c.Repl
     if command.session is not None:
         states = [await pool.book.find(command.session)]
     else:
-        rows = pool.log.store.line()
-        states = [await pool.book.load(row.id) for row in rows]
-        states += [s for s in pool.book.known() if s.queued and not s.in_line]
+        states = await _with_messages(pool)
     text, actions = replies.queue(states, pool.manager.place_in_line)
     return c.Reply(text=text, data={"sessions": [s.id for s in states]}, actions=actions)
+
+
+async def _with_messages(pool: Pool) -> list[SessionState]:
+    """Those in line, in their order; then those at work, and those that rest with something left.
+
+    Of the sleeping only the latest are looked at: an old one with a message is a rare thing.
+    """
+    rows = pool.log.store.line()
+    rows += await pool.log.session_rows(statuses=(Status.PARKED,))
+    rows += await pool.log.session_rows(statuses=(Status.ASLEEP,), limit=LOOKED_AT)
+    ids = dict.fromkeys([*(r.id for r in rows), *(s.id for s in pool.manager.live())])
+    states = [await pool.book.load(id_) for id_ in ids]
+    return [state for state in states if state.queued or state.in_line]
 
 
 async def wait(pool: Pool, command: c.Wait, caller: Caller) -> c.Reply:

@@ -95,16 +95,18 @@ class ClaudeEngine:
         asking = asyncio.create_task(live_sessions(conversation.cli, self._env), name="agents")
         try:
             await conversation.connect()
-            live = await asking
+            where = elsewhere(await asking, claude_id, own_pid=conversation.pid)
+            if where is not None:
+                raise LiveElsewhere(
+                    f"Its conversation is open in another program ({where}). Close it there, then "
+                    "say it again; or branch off with /resume --fork."
+                )
+        except BaseException:  # also a cancellation: nobody else knows of this process yet
+            await conversation.close()
+            raise
         finally:
             asking.cancel()
             await asyncio.wait([asking])
-        if (where := elsewhere(live, claude_id, own_pid=conversation.pid)) is not None:
-            await conversation.close()
-            raise LiveElsewhere(
-                f"Its conversation is open in another program ({where}). Close it there, then say "
-                "it again; or branch off with /resume --fork."
-            )
 
     def _options(
         self,

@@ -97,10 +97,10 @@ def orphans(pid: int, since: float | None = None) -> set[psutil.Process]:
 def sweep(processes: set[psutil.Process]) -> None:
     """TERM, then KILL what is left. psutil compares start times: a reused pid is never hit."""
     for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
+        with contextlib.suppress(psutil.Error):  # gone, or another user's: a tool may use sudo
             process.terminate()
     _, alive = psutil.wait_procs(processes, timeout=1.0)
     for process in alive:
-        with contextlib.suppress(psutil.NoSuchProcess):
+        with contextlib.suppress(psutil.Error):
             process.kill()
     psutil.wait_procs(alive, timeout=1.0)

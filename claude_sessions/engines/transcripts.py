@@ -144,7 +144,8 @@ class Transcripts:
         try:
             with path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                lines = [(load(line) is None, end) for line, end in _lines(file)]
+                # What is too long to be read comes as nothing: that is not damage.
+                lines = [(bool(line) and load(line) is None, end) for line, end in _lines(file)]
         except OSError as error:
             return f"cannot be read ({error.strerror})"
         damaged = sum(is_damaged for is_damaged, _ in lines)

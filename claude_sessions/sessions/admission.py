@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from claude_sessions import events as e
-from claude_sessions.errors import Conflict, PoolFull
+from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.errors import Conflict, NotFound, PoolFull
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Reason
 from claude_sessions.sessions.book import SessionBook
@@ -14,6 +15,7 @@ from claude_sessions.sessions.live import LiveSessions
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.session import may_rest
+from claude_sessions.sessions.transcript import said_elsewhere
 from claude_sessions.state import draft
 
 
@@ -21,8 +23,16 @@ class Admission:
     """One at a time: whoever begins, wakes or ends a session without a process holds `lock`."""
 
     def __init__(
-        self, *, log: EventLog, book: SessionBook, live: LiveSessions, room: Room, purse: Purse
+        self,
+        *,
+        log: EventLog,
+        book: SessionBook,
+        live: LiveSessions,
+        room: Room,
+        purse: Purse,
+        transcripts: Transcripts,
     ) -> None:
+        self._transcripts = transcripts
         self._log = log
         self._book = book
         self._live = live
@@ -78,12 +88,25 @@ class Admission:
                 if not await self._rest_one():
                     return
 
+    async def catch_up(self, session_id: str) -> None:
+        """What was said to it in a terminal meanwhile is in the log from now on."""
+        if session_id not in self._live:
+            state = await self._book.load(session_id)
+            facts = await said_elsewhere(self._transcripts, state)
+            await self._log.append(*(draft(state, fact) for fact in facts))
+
     async def call_up(self, session_id: str) -> bool:
         """The first in line; False: there is no room for it yet."""
         async with self.lock:
-            state = await self._book.load(session_id)
-            if not state.in_line:
+            try:
+                state = await self._book.load(session_id)
+            except NotFound:  # it has been forgotten
+                self.line.leave(session_id)
                 return True
+            if not state.in_line:
+                self.line.leave(session_id)
+                return True
+            await self._live.gone(session_id)  # it may be only just falling asleep
             if not state.queue:  # what it was to be told has been withdrawn
                 await self._log.append(draft(state, e.SessionAsleep(reason=Reason.USER)))
                 return True
@@ -91,6 +114,7 @@ class Admission:
                 await self._make_room()
             except Conflict:
                 return False
+            await self.catch_up(session_id)
             await self._log.append(draft(state, e.SessionWoken()))
             self._live.start(state.id)
             return True

@@ -6,6 +6,9 @@ returns. States of sessions that nobody has touched since the start are read whe
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
+
 from claude_sessions import events as e
 from claude_sessions.errors import NotFound
 from claude_sessions.eventlog import EventLog
@@ -32,6 +35,7 @@ class SessionBook:
         self._output_blocks = output_blocks
         self._states: dict[str, SessionState] = {}
         self._outputs: dict[str, OutputBuffer] = {}
+        self._used: set[str] = set()  # since memory was last tidied
         self._loading: dict[str, int] = {}  # session being read → last event seen meanwhile
         log.observe(self._see)
 
@@ -62,6 +66,14 @@ class SessionBook:
     def known(self) -> list[SessionState]:
         return list(self._states.values())
 
+    def drop_unused(self, before: datetime, *, but: Collection[str]) -> None:
+        """What nobody has asked for of late, and did nothing since then, leaves the memory."""
+        for state in self.known():
+            kept = state.id in self._used or state.id in but
+            if not kept and state.updated_at < before:
+                self.drop(state.id)
+        self._used.clear()
+
     def drop(self, session_id: str) -> None:
         """Out of memory; it is read again when somebody asks for it."""
         self._states.pop(session_id, None)
@@ -73,6 +85,7 @@ class SessionBook:
     async def find(self, ref: str) -> SessionState:
         """By id, then name, then any of its Claude ids."""
         if (known := self._states.get(ref)) is not None:
+            self._used.add(ref)
             return known
         row = await self._log.session_row(ref)
         if row is None and ID.fullmatch(ref):
@@ -84,6 +97,7 @@ class SessionBook:
         return await self.load(row.id)
 
     async def load(self, session_id: str) -> SessionState:
+        self._used.add(session_id)
         while (state := self._states.get(session_id)) is None:
             self._loading[session_id] = 0
             read = await self._log.state_at(session_id)

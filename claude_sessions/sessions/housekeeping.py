@@ -13,10 +13,9 @@ import structlog
 from claude_sessions import events as e
 from claude_sessions.clock import Clock
 from claude_sessions.eventlog import EventLog
-from claude_sessions.model import Reason, Status
+from claude_sessions.model import Status
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
-from claude_sessions.state import draft
 
 log = structlog.get_logger()
 
@@ -95,25 +94,14 @@ class Housekeeping:
         now = self._clock.now().timestamp()
         for row in await self._log.session_rows(statuses=(Status.PARKED,)):
             if row.resets_at is not None and row.resets_at <= now:
-                state = await self._book.load(row.id)
-                await self._log.append(*(draft(state, fact) for fact in self._unparked(state.name)))
-
-    def _unparked(self, name: str) -> list[e.Payload]:
-        if self._continue_after_limit:
-            return [e.SessionQueued()]
-        told = f"The limit has reset. /resume {name} goes on."
-        return [
-            e.SessionAsleep(reason=Reason.LIMIT),
-            e.Noticed(code="limit_over", message=told),
-        ]
+                await self._manager.unpark(row.id, go_on=self._continue_after_limit)
 
     async def tidy(self) -> None:
         """Memory is for those that are used; the index for as many as may be found by name."""
-        old = self._clock.now() - KEPT
         live = {state.id for state in self._manager.live()}
-        for state in self._book.known():
-            if state.id not in live and state.updated_at < old:
-                self._book.drop(state.id)
+        self._book.drop_unused(self._clock.now() - KEPT, but=live)
         trimmed = await self._log.change(lambda store: store.trim(self._max_persisted))
+        for session_id in trimmed:
+            self._book.drop(session_id)  # who finds it by its id brings it back to the index
         if trimmed:
-            log.info("index.trimmed", sessions=trimmed)
+            log.info("index.trimmed", sessions=len(trimmed))

@@ -47,6 +47,10 @@ class Line:
         if self._waiting:
             self._stirred.set()
 
+    def leave(self, session: str) -> None:
+        """For whoever has no more reason to wait, whatever the log said last."""
+        self._waiting.pop(session, None)
+
     def first(self) -> str | None:
         return next(iter(self._waiting), None)
 

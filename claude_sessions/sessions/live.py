@@ -81,16 +81,26 @@ class LiveSessions:
             await asyncio.wait([task])
 
     async def _keep(self, session: Session) -> None:
+        """Nothing escapes from here: one session's failure must not touch its neighbours."""
+        try:
+            await self._end_lost(session, await self._run(session))
+        except Exception:
+            log.exception("session.lost", session=session.id)
+        finally:
+            if self._sessions.get(session.id) is session:
+                del self._sessions[session.id], self._tasks[session.id]
+
+    async def _run(self, session: Session) -> str:
+        """Why it is over, should it not have said so itself."""
         try:
             await session.run()
         except Exception as error:
-            log.exception("session.lost", session=session.id)
-            await self._end_lost(session.state, f"Internal error: {error!r}")
-        finally:
-            self._sessions.pop(session.id, None)
-            self._tasks.pop(session.id, None)
+            log.exception("session.failed", session=session.id)
+            return f"Internal error: {error!r}"
+        return "Its process could not be closed in order."
 
-    async def _end_lost(self, state: SessionState, message: str) -> None:
+    async def _end_lost(self, session: Session, message: str) -> None:
+        state = session.state
         if state.status.has_process:
             ending = e.SessionEnded(
                 status=Status.FAILED, reason=Reason.CRASH, message=message, cost_unknown=True

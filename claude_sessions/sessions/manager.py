@@ -15,7 +15,7 @@ from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.clock import Clock
 from claude_sessions.engines.transcripts import Transcripts
-from claude_sessions.errors import BadRequest, Conflict, SessionsError
+from claude_sessions.errors import BadRequest, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import (
     NAME,
@@ -38,7 +38,6 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.session import Session
 from claude_sessions.sessions.stream import not_offered, slash_of
 from claude_sessions.sessions.timers import Rhythm
-from claude_sessions.sessions.transcript import said_elsewhere
 from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
@@ -98,7 +97,14 @@ class SessionManager(Orders):
                 purse=purse,
             ),
         )
-        self._admission = Admission(log=log, book=book, live=self._live, room=room, purse=purse)
+        self._admission = Admission(
+            log=log,
+            book=book,
+            live=self._live,
+            room=room,
+            purse=purse,
+            transcripts=transcripts,
+        )
         self._beginning: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> SessionManager:
@@ -124,7 +130,7 @@ class SessionManager(Orders):
                 while (first := line.first()) is not None:
                     if not await self._surely(self._admission.call_up(first)):
                         break
-            except SessionsError:  # a full disk; it is tried again when something stirs
+            except Exception:  # a full disk, say; it is tried again when something stirs
                 log.exception("line.stuck")
 
     # --- looking
@@ -275,10 +281,10 @@ class SessionManager(Orders):
     ) -> bool:
         """False: it has not ended, or no longer."""
         async with self._admission.lock:
-            if not self._state(state.id).status.ended:
+            if not (await self._book.load(state.id)).status.ended:
                 return False
             await self._live.gone(state.id)
-            await self._catch_up(state.id)
+            await self._admission.catch_up(state.id)
             admitted = await self._admission.admitted(queue, state.id)
             again = replace(self._state(state.id), run=new_id())
             last = () if admitted else (e.SessionQueued(),)
@@ -318,7 +324,7 @@ class SessionManager(Orders):
         self._check_room()
         message = new_message(text, attachments, steer=steer, front=interrupt)
         while True:
-            state = self._state(state.id)
+            state = await self._book.load(state.id)
             if (session := self._live.get(state.id)) is None:
                 if await self._surely(self._wake(state.id, message, caller, queue, now)):
                     break
@@ -367,7 +373,7 @@ class SessionManager(Orders):
         async with self._admission.lock:
             if session_id in self._live:
                 return False
-            state = self._state(session_id)
+            state = await self._book.load(session_id)
             facts: list[e.Payload] = [message] if message is not None else []
             if state.status is Status.PARKED and not now:
                 await self._log.append(*(draft(state, fact, caller=caller) for fact in facts))
@@ -376,7 +382,7 @@ class SessionManager(Orders):
                 raise Conflict(
                     f"{state.name} has ended ({state.status}). Go on with it: /resume {state.name}"
                 )
-            await self._catch_up(session_id)
+            await self._admission.catch_up(session_id)
             admitted = await self._admission.admitted(queue or state.in_line, session_id)
             if admitted:
                 facts = [e.SessionWoken(), *facts]
@@ -391,7 +397,7 @@ class SessionManager(Orders):
         """False: it had ended already, which is fine."""
         if state.status.ended:
             return False
-        while not self._state(state.id).status.ended:
+        while not (await self._book.load(state.id)).status.ended:
             session = self._live.get(state.id)
             if session is None:
                 await self._end_without_process(state.id, caller)
@@ -406,7 +412,7 @@ class SessionManager(Orders):
 
     async def _end_without_process(self, session_id: str, caller: str | None) -> None:
         async with self._admission.lock:
-            state = self._state(session_id)
+            state = await self._book.load(session_id)
             if session_id not in self._live and not state.status.ended:
                 ending = e.SessionEnded(
                     status=Status.KILLED,
@@ -421,21 +427,31 @@ class SessionManager(Orders):
         """With what was said to it in a terminal meanwhile, which is in the log from now on."""
         if state.id not in self._live:
             async with self._admission.lock:
-                await self._catch_up(state.id)
-        return self._state(state.id)
+                await self._admission.catch_up(state.id)
+        return await self._book.load(state.id)
 
-    async def _catch_up(self, session_id: str) -> None:
-        if session_id not in self._live:
-            state = self._state(session_id)
-            facts = await said_elsewhere(self._transcripts, state)
+    async def unpark(self, session_id: str, *, go_on: bool) -> None:
+        """Its limit has reset: it goes on by itself, or is offered to."""
+        async with self._admission.lock:
+            state = await self._book.load(session_id)
+            if state.status is not Status.PARKED:
+                return  # somebody was quicker
+            told = f"The limit has reset. /resume {state.name} goes on."
+            facts: tuple[e.Payload, ...] = (
+                e.SessionAsleep(reason=Reason.LIMIT),
+                e.Noticed(code="limit_over", message=told),
+            )
+            if go_on:
+                facts = (e.SessionQueued(),)
             await self._log.append(*(draft(state, fact) for fact in facts))
 
     async def forget(self, state: SessionState, *, caller: str | None = None) -> int:
         """Delete all that the log has of it; gives how many events that were."""
         async with self._admission.lock:
-            if self._state(state.id).status.has_process:
+            if (await self._book.load(state.id)).status.has_process:
                 raise Conflict(f"{state.name} is {state.status}: /kill {state.name} first.")
             await self._live.gone(state.id)
+            self._admission.line.leave(state.id)
             gone = e.SessionForgotten(session_id=state.id, name=state.name)
             await self._log.append(e.Draft(payload=gone, caller=caller))
             self._book.drop(state.id)

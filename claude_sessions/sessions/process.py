@@ -38,6 +38,7 @@ class Opening:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
     conversation: g.Conversation
+    claude_id: str | None  # of a conversation that begins; one that goes on has its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +73,13 @@ class ClaudeProcess:
         budget_usd: float | None,
     ) -> None:
         self._task = asyncio.current_task()
+        claude_id = str(uuid.uuid4())
+        begins = opening.fork or opening.resume is None
         try:
             conversation = await self._engine.open(
                 spec,
                 ask=ask,
-                claude_id=str(uuid.uuid4()),
+                claude_id=claude_id,
                 resume=opening.resume,
                 fork=opening.fork,
                 fork_at=opening.at,
@@ -86,7 +89,7 @@ class ClaudeProcess:
             self._post(Died(error=_as_engine_error(error), while_starting=True))
             return
         self.conversation = conversation
-        self._post(Opened(conversation=self.conversation))
+        self._post(Opened(conversation=conversation, claude_id=claude_id if begins else None))
         try:
             async for event in self.conversation:
                 self._pass_on(event)

@@ -22,11 +22,10 @@ from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Conflict, EngineError, LiveElsewhere
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Activity, PermissionMode, Reason, Status, new_id
-from claude_sessions.sessions.beginnings import new_message
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.facts import login_needed, news_of, signal_of
 from claude_sessions.sessions.mailbox import Mailbox, Order
-from claude_sessions.sessions.next import Next, what_next
+from claude_sessions.sessions.next import Next, kept_for_later, what_next
 from claude_sessions.sessions.process import ClaudeProcess, Died, Item, Opened, Opening
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.stream import MessageStream
@@ -36,8 +35,6 @@ from claude_sessions.sessions.turn import Turn
 from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
-
-CONTINUE = "Continue where you left off."
 
 
 class Session:
@@ -178,7 +175,7 @@ class Session:
             case Order():
                 await item.carry_out()
             case Opened():
-                await self._opened(item.conversation)
+                await self._opened(item)
             case Died(error=LiveElsewhere() as error):
                 await self._record(e.Noticed(code="elsewhere", message=str(error)))
                 await self._sleep(Reason.ELSEWHERE)
@@ -195,7 +192,7 @@ class Session:
         opening = Opening.of(state)
         if opening.resume and not opening.fork:
             if await asyncio.to_thread(never_began, self._transcripts, state):
-                opening = Opening()
+                opening = Opening.of(replace(state, claude_ids=()))
             elif (told := await trouble(self._transcripts, state)) is not None:
                 # Before Claude is started: it would write to the file.
                 self._mailbox.post(Died(error=EngineError(told), while_starting=True))
@@ -208,10 +205,14 @@ class Session:
             budget_usd=least(state.budget_left, self._purse.left()),
         )
 
-    async def _opened(self, conversation: g.Conversation) -> None:
+    async def _opened(self, opened: Opened) -> None:
+        """The conversation's id is ours and is in the log before anything is said in it."""
         await self._record(
             e.SessionStarted(
-                model=self.state.spec.model, pid=conversation.pid, cli_version=conversation.version
+                claude_session_id=opened.claude_id,
+                model=self.state.spec.model,
+                pid=opened.conversation.pid,
+                cli_version=opened.conversation.version,
             )
         )
         self._alarms.spoken_to()
@@ -359,14 +360,29 @@ class Session:
         turn = new_id() if beside or state.turn is None else state.turn
         partial = self._log.open_text(self.id)
         ending = self._turn.ending(over, partial=partial, took_ms=self._elapsed_ms())
-        cut_off = () if beside else self._cut_off()
-        await self._record(*cut_off, *ending, turn=turn)
         if beside or self._over:
+            cut_off = () if beside else self._cut_off()
+            await self._record(*cut_off, *ending, turn=turn)
             return
+        next_ = self._what_next(over)
+        kept = kept_for_later(self._turn, over, next_)
+        # In one: a crash in between would forget what it was to do.
+        await self._record(*self._cut_off(), *ending, *kept, turn=turn)
         past = self._turn
         self._turn = Turn()
         self._alarms.turn_over()
-        await self._after_turn(past, over)
+        await self._go_on(next_, over, past.stop_reason)
+
+    def _what_next(self, over: g.TurnOver) -> Next:
+        """As things will stand when the turn is paid for."""
+        state, today = self.state, self._purse.left()
+        return what_next(
+            replace(state, cost_usd=state.cost_usd + over.cost_usd),
+            over,
+            limited=(self._resets_at or 0.0) > self._clock.now().timestamp(),
+            today_left=None if today is None else max(today - over.cost_usd, 0.0),
+            renewed=self._renewed,
+        )
 
     def _cut_off(self) -> list[e.Payload]:
         """What was said in blocks that nobody will finish: it is output like any other."""
@@ -380,39 +396,21 @@ class Session:
         began = self.state.turn_started_at
         return round((self._clock.now() - began).total_seconds() * 1000) if began else 0
 
-    async def _after_turn(self, turn: Turn, over: g.TurnOver) -> None:
-        limited = (self._resets_at or 0.0) > self._clock.now().timestamp()
-        next_ = what_next(
-            self.state,
-            over,
-            limited=limited,
-            today_left=self._purse.left(),
-            renewed=self._renewed,
-        )
-        unfinished = over.reason == "budget_exhausted"
+    async def _go_on(self, next_: Next, over: g.TurnOver, stop_reason: Reason | None) -> None:
         match next_:
             case Next.SPENT:
                 await self._out_of_budget()
             case Next.OVER:
-                await self._end_once(over, turn.stop_reason)
+                await self._end_once(over, stop_reason)
             case Next.PARK:
-                await self._keep_asking(turn)
                 await self._park(self._resets_at)
             case Next.PARK_TODAY:
-                await (self._keep_asking(turn) if unfinished else self._record())
                 resets_at = self._purse.refills_at()
                 await self._park(resets_at, kind="daily", message=self._purse.told())
             case Next.RENEW:
-                await (self._keep_asking(turn) if unfinished else self._record())
                 await self._renew()
             case Next.GO_ON:
                 await self._advance()
-
-    async def _keep_asking(self, turn: Turn) -> None:
-        """What the turn was to do is queued again, in front; what it did need not be done twice."""
-        again = turn.asked if not turn.produced else None
-        text, attachments = (again.text, again.attachments) if again else (CONTINUE, ())
-        await self._record(new_message(text, attachments, front=True))
 
     async def _renew(self) -> None:
         """Let go of a process that knows an old budget; the line wakes it if there is more."""

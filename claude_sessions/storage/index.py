@@ -115,6 +115,8 @@ def rebuild(db: sqlite3.Connection) -> None:
 
 def restore(db: sqlite3.Connection, session: str) -> bool:
     """Fill in one session that is missing; the sums have counted it already."""
+    if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
+        return True
     marks = ", ".join("?" * len(CHANGES))
     query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND type IN ({marks}) ORDER BY seq"
     found = db.execute(query, [session, *(cls.TYPE for cls in CHANGES)]).fetchall()

@@ -90,18 +90,18 @@ class Store:
                 "DELETE FROM blobs WHERE hash NOT IN"
                 " (SELECT blob FROM events WHERE blob IS NOT NULL)"
             )
-            self._drop_rows("= ?", (session,))
+            self._drop_row(session)
         self._session_seqs.pop(session, None)
         return gone
 
-    def trim(self, bound: int) -> int:
+    def trim(self, bound: int) -> list[str]:
         """Beyond the bound the index forgets: what has ended before what sleeps, oldest first.
 
         The log keeps them: by their id they are still found.
         """
         over = self.session_count() - bound
         if over <= 0:
-            return 0
+            return []
         resting = [status.value for status in (*ENDINGS, Status.ASLEEP)]
         query = (
             f"SELECT id FROM sessions WHERE status IN ({', '.join('?' * len(resting))})"
@@ -109,21 +109,20 @@ class Store:
             " ORDER BY status = 'asleep', updated_at LIMIT ?"
         )
         with self._transaction():
-            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS old (id TEXT)")
-            self._db.execute("DELETE FROM old")
-            self._db.execute(f"INSERT INTO old {query}", (*resting, over))
-            return self._drop_rows("IN (SELECT id FROM old)", ())
+            old = [session for (session,) in self._db.execute(query, (*resting, over))]
+            for session in old:
+                self._drop_row(session)
+        return old
 
     def bring_back(self, session: str) -> bool:
         """A session that was trimmed stands in the index again; False: there is none such."""
         with self._transaction():
             return restore(self._db, session)
 
-    def _drop_rows(self, condition: str, values: tuple[str, ...]) -> int:
-        self._db.execute(f"DELETE FROM claude_ids WHERE session {condition}", values)
-        for table in ("drafts", "fronts"):
-            self._db.execute(f"DELETE FROM {table} WHERE session {condition}", values)
-        return self._db.execute(f"DELETE FROM sessions WHERE id {condition}", values).rowcount
+    def _drop_row(self, session: str) -> None:
+        for table in ("claude_ids", "drafts", "fronts"):
+            self._db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
+        self._db.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
     def note(self, drafts: Mapping[str, tuple[str, str]]) -> None:
         """Session → (block, text so far) of words that are not finished; others are done."""

@@ -120,7 +120,9 @@ class Writer:
         try:
             chore.result = chore.act(self._store)
         except sqlite3.OperationalError as error:
-            chore.error = StorageFull(f"That could not be stored: {explain(error)}.")
+            chore.error = StorageFull(f"That could not be stored: {error}. Make room on the disk.")
+        except Exception as error:  # noqa: BLE001 - whoever asked for it hears of it
+            chore.error = SessionsError(f"That could not be stored: {error!r}.")
         report.chores.append(chore)
 
     def _round(self, requests: list[Request]) -> Report:
