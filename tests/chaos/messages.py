@@ -1,0 +1,146 @@
+"""What became of each message: found by its word in the log and in the model's own record."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from claude_sessions import events as e
+from claude_sessions.state import SessionState, absorb
+from tests.chaos.evidence import Asked, Evidence
+from tests.chaos.story import word_in
+
+
+def accepted_are_logged(evidence: Evidence) -> Iterator[str]:
+    logged = {word_in(p.text) for p in _payloads(evidence) if isinstance(p, e.UserMessage)}
+    for word in evidence.accepted:
+        if word not in logged:
+            yield f"{word} was accepted and is not in the log"
+
+
+def reached_once(evidence: Evidence) -> Iterator[str]:
+    """More often only after an interruption that people were told of, each time."""
+    sendings = _sendings(evidence)
+    for word, times in arrivals(evidence).items():
+        sent = sendings[word]
+        if times > len(sent):
+            yield f"{word} reached the model {times} times and was sent {len(sent)} times"
+        for earlier, later in zip(sent, sent[1:], strict=False):
+            if times > 1 and not _told_between(evidence, earlier, later):
+                yield f"{word} reached the model {times} times; nobody was told in between"
+
+
+def sent_again_only_when_returned(evidence: Evidence) -> Iterator[str]:
+    given: set[str] = set()
+    for payload in _payloads(evidence):
+        match payload:
+            case e.MessageSent(message_id=message) if message in given:
+                yield f"message {message} was sent again while Claude may have had it"
+            case e.MessageSent(message_id=message):
+                given.add(message)
+            case e.MessageReturned(message_id=message):
+                given.discard(message)
+
+
+def none_is_lost(evidence: Evidence) -> Iterator[str]:
+    reached = arrivals(evidence)
+    for session, events in evidence.sessions().items():
+        state: SessionState | None = None
+        for event in events:
+            state = absorb(state, event)
+        for event in events:
+            message = event.payload
+            if not isinstance(message, e.UserMessage) or not word_in(message.text):
+                continue
+            assert state is not None
+            fate = _fate(message.message_id, events, state)
+            if not fate and not reached[word_in(message.text)]:
+                yield f"{session}: {word_in(message.text)} never reached the model, nobody was told"
+            if fate == "queued" and not state.status.ended:
+                yield f"{session}: {word_in(message.text)} is queued, the session is {state.status}"
+
+
+def _fate(message: str, events: list[e.Event], state: SessionState) -> str:
+    """Why it need not have reached the model; empty: it must have."""
+    if any(queued.id == message for queued in state.queue):
+        return "queued"
+    payloads = [event.payload for event in events]
+    if any(isinstance(p, e.MessageWithdrawn) and p.message_id == message for p in payloads):
+        return "withdrawn"
+    turns = {event.turn for event in events if message in _messages_of(event.payload)}
+    told = [event for event in events if event.turn in turns and _is_told(event.payload)]
+    return "interrupted" if told else ""
+
+
+def _messages_of(payload: e.Payload) -> tuple[str, ...]:
+    match payload:
+        case e.MessageSent(message_id=message) | e.MessageConsumed(message_id=message):
+            return (message,)
+        case e.TurnStarted(message_ids=messages):
+            return messages
+    return ()
+
+
+def _is_told(payload: e.Payload) -> bool:
+    """People hear that the turn did not come to its end."""
+    return isinstance(payload, e.TurnInterrupted) or (
+        isinstance(payload, e.TurnCompleted) and payload.is_error
+    )
+
+
+def completed_words(evidence: Evidence) -> set[str]:
+    """Those whose every turn came to its end."""
+    words = {
+        p.message_id: word_in(p.text) for p in _payloads(evidence) if isinstance(p, e.UserMessage)
+    }
+    ends = {
+        event.turn: not _is_told(event.payload)
+        for event in evidence.events
+        if isinstance(event.payload, e.TurnCompleted | e.TurnInterrupted)
+    }
+    turns: defaultdict[str, list[bool]] = defaultdict(list)
+    for event in evidence.events:
+        if isinstance(event.payload, e.TurnStarted):
+            for message in event.payload.message_ids:
+                turns[words.get(message, "")].append(ends.get(event.turn, False))
+    return {word for word, fine in turns.items() if word and all(fine)}
+
+
+def arrivals(evidence: Evidence) -> Counter[str]:
+    """How often each word began a turn, or came into one; a try again is no second time."""
+    found: Counter[str] = Counter()
+    met: set[tuple[str, str, int]] = set()
+    for asked in evidence.asked:
+        begun = [word_in(asked.prompt)] if asked.answers == 0 else []
+        for word in filter(None, begun):
+            place = (word, asked.conversation, asked.length)
+            found[word] += place not in met
+            met.add(place)
+    for word in _steered(evidence.asked):
+        found[word] = max(found[word], 1)
+    return found
+
+
+def _steered(asked: Iterator[Asked] | object) -> set[str]:
+    assert isinstance(asked, list | tuple)
+    return {word_in(text) for one in asked for text in one.steered} - {""}
+
+
+def _sendings(evidence: Evidence) -> defaultdict[str, list[e.Event]]:
+    words = {
+        p.message_id: word_in(p.text) for p in _payloads(evidence) if isinstance(p, e.UserMessage)
+    }
+    found: defaultdict[str, list[e.Event]] = defaultdict(list)
+    for event in evidence.events:
+        if isinstance(event.payload, e.MessageSent):
+            found[words.get(event.payload.message_id, "")].append(event)
+    return found
+
+
+def _told_between(evidence: Evidence, earlier: e.Event, later: e.Event) -> bool:
+    between = [event for event in evidence.events if earlier.seq < event.seq < later.seq]
+    return any(event.session == later.session and _is_told(event.payload) for event in between)
+
+
+def _payloads(evidence: Evidence) -> list[e.Payload]:
+    return [event.payload for event in evidence.events]

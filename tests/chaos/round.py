@@ -1,0 +1,180 @@
+"""One round: random commands and faults, then rest, then the evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+import psutil
+
+from claude_sessions.demo import Ending, Request, Sandbox, ScriptedModel
+from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.eventlog import EventLog
+from claude_sessions.events import Event
+from tests.chaos.actions import Typed, Typist
+from tests.chaos.daemon import Json, MortalDaemon
+from tests.chaos.evidence import Asked, CatchUp, Evidence
+from tests.chaos.figures import Figures
+from tests.process.machine import Machine
+
+FAULT = 0.1  # of the steps
+SETTLE_SECONDS = 90.0
+
+
+@dataclass(slots=True)
+class Round:
+    seed: int
+    model: ScriptedModel
+    sandbox: Sandbox
+    figures: Figures = field(default_factory=Figures)
+    accepted: list[str] = field(default_factory=list)
+    caught_up: list[CatchUp] = field(default_factory=list)
+    read: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+    async def run(self, steps: int) -> Evidence:
+        chance = Random(self.seed)
+        (self.sandbox.root / "work").mkdir(exist_ok=True)
+        self.figures.rounds += 1
+        async with MortalDaemon(self.sandbox) as daemon:
+            await daemon.start()
+            await self._rage(daemon, chance, steps)
+            await self._settle(daemon)
+            await self._read_all(daemon)
+            code = await daemon.stop()
+            if code != 0:
+                self.left.append(f"the daemon's exit code {code}")
+        return await self._evidence(daemon)
+
+    # --- chaos
+
+    async def _rage(self, daemon: MortalDaemon, chance: Random, steps: int) -> None:
+        typist, tried = Typist(chance), set[str]()
+        async with asyncio.TaskGroup() as typing:
+            for _ in range(steps):
+                if chance.random() < FAULT:
+                    await self._fault(daemon, chance)
+                cards = [one["open"] for one in daemon.now.shown if one["open"]]
+                typist.asked = [card for card in dict.fromkeys(cards) if card not in tried]
+                typed = typist.next()
+                tried |= {card for card in cards if card in typed.line}
+                self.figures.actions += 1
+                typing.create_task(self._type(daemon, typist, typed), name=typed.line)
+                await asyncio.sleep(chance.choice((0.0, 0.05, 0.2, 0.4, 0.8)))
+
+    async def _type(self, daemon: MortalDaemon, typist: Typist, typed: Typed) -> None:
+        answer = await daemon.say(typed.line)
+        if answer is None or not answer["ok"]:
+            return
+        if typed.word:
+            self.accepted.append(typed.word)
+            self.figures.accepted += 1
+        if answer["data"].get("queued"):
+            typist.queued.append((typed.name, answer["data"]["messageId"]))
+        if typed.line.startswith("/fg"):
+            missed = tuple(answer["data"]["missed"])
+            self.caught_up.append(CatchUp(session=answer["session"], missed=missed))
+
+    async def _fault(self, daemon: MortalDaemon, chance: Random) -> None:
+        kinds = ("daemon", "daemon", "cli", "cli", "cli", "stop", "both", "twice")
+        kind = chance.choice(kinds)
+        if kind in ("cli", "both"):
+            self._kill_one(daemon, chance)
+        if kind == "cli":
+            return
+        if kind == "stop":
+            self.figures.stops += 1
+            await daemon.stop()
+        else:
+            await self._kill(daemon)
+        if kind == "twice":  # the second time while it finds out what the first one cut off
+            await daemon.start(wait=False)
+            await asyncio.sleep(chance.uniform(0.3, 1.2))
+            await self._kill(daemon)
+        await daemon.start()
+
+    async def _kill(self, daemon: MortalDaemon) -> None:
+        self.figures.daemons_killed += 1
+        await daemon.kill()
+
+    def _kill_one(self, daemon: MortalDaemon, chance: Random) -> None:
+        programs = sorted(daemon.programs(), key=lambda program: program.pid)
+        if programs:
+            with suppress(psutil.NoSuchProcess):
+                chance.choice(programs).kill()
+                self.figures.clis_killed += 1
+
+    # --- rest
+
+    async def _settle(self, daemon: MortalDaemon) -> None:
+        """As a person would: what waits is decided, what has something to do is woken."""
+        until = time.monotonic() + SETTLE_SECONDS
+        while busy := [one for one in await daemon.look() if _unsettled(one)]:
+            if time.monotonic() > until:
+                self.left += [f"unsettled: {one}" for one in busy]
+                return
+            for one in busy:
+                for approval in one["asks"]:
+                    await daemon.say(f"/allow {approval}")
+                if one["status"] == "asleep" and one["queued"] and not one["in_line"]:
+                    await daemon.say(f"/resume --queue {one['name']}")
+            await asyncio.sleep(0.1)
+
+    async def _read_all(self, daemon: MortalDaemon) -> None:
+        for one in await daemon.look():
+            if (answer := await daemon.say(f"/output {one['name']} --full")) is not None:
+                self.read[one["id"]] = tuple(answer["data"]["lines"])
+
+    # --- evidence
+
+    async def _evidence(self, daemon: MortalDaemon) -> Evidence:
+        home = self.sandbox.root / "state"
+        async with EventLog(home / "log.db", runner="chaos") as log:
+            events: list[Event] = []
+            while page := await log.events(after=events[-1].seq if events else 0):
+                events += page
+            counts = (await log.sums()).counts
+        machine = Machine(self.sandbox, self.sandbox.root / "work")
+        running = [f"process {one}" for one in machine.processes()]
+        noted = [f"ledger: {file.name}" for file in (home / "processes").glob("*")]
+        machine.sweep()
+        evidence = Evidence(
+            events=events,
+            accepted=self.accepted,
+            asked=[asked_of(request) for request in self.model.requests],
+            lives=daemon.lives,
+            caught_up=self.caught_up,
+            read=self.read,
+            written=self._written(),
+            counts=counts,
+            left=[*self.left, *running, *noted],
+        )
+        self.figures.count(evidence)
+        return evidence
+
+    def _written(self) -> list[str]:
+        transcripts = Transcripts(self.sandbox.env)
+        files = (self.sandbox.home / ".claude" / "projects").glob("*/*.jsonl")
+        turns = [turn for file in files for turn in transcripts.turns(file.stem).turns]
+        return [block for turn in turns for block in turn.blocks]
+
+
+def asked_of(request: Request) -> Asked:
+    return Asked(
+        conversation=request.session_id,
+        prompt=request.prompt,
+        steered=request.steered,
+        answers=request.answers,
+        length=len(request.messages),
+        finished=request.fate.ending is Ending.FINISHED,
+    )
+
+
+def _unsettled(one: Json) -> bool:
+    """Whoever has ended keeps its queue for the next resume."""
+    if one["status"] in ("killed", "failed", "completed"):
+        return False
+    return bool(one["busy"] or one["asks"] or one["queued"] or one["status"] == "starting")
