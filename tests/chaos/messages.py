@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from claude_sessions import events as e
 from claude_sessions.state import SessionState, absorb
-from tests.chaos.evidence import Asked, Evidence
+from tests.chaos.evidence import Evidence
 from tests.chaos.story import word_in
 
 
@@ -25,7 +26,7 @@ def reached_once(evidence: Evidence) -> Iterator[str]:
         sent = sendings[word]
         if times > len(sent):
             yield f"{word} reached the model {times} times and was sent {len(sent)} times"
-        for earlier, later in zip(sent, sent[1:], strict=False):
+        for earlier, later in pairwise(sent):
             if times > 1 and not _told_between(evidence, earlier, later):
                 yield f"{word} reached the model {times} times; nobody was told in between"
 
@@ -43,21 +44,26 @@ def sent_again_only_when_returned(evidence: Evidence) -> Iterator[str]:
 
 
 def none_is_lost(evidence: Evidence) -> Iterator[str]:
+    """It reached the model, or there is a reason that people know of."""
     reached = arrivals(evidence)
     for session, events in evidence.sessions().items():
-        state: SessionState | None = None
-        for event in events:
-            state = absorb(state, event)
-        for event in events:
-            message = event.payload
-            if not isinstance(message, e.UserMessage) or not word_in(message.text):
+        state = _last(events)
+        for message in (event.payload for event in events):
+            if not isinstance(message, e.UserMessage) or not (word := word_in(message.text)):
                 continue
-            assert state is not None
             fate = _fate(message.message_id, events, state)
-            if not fate and not reached[word_in(message.text)]:
-                yield f"{session}: {word_in(message.text)} never reached the model, nobody was told"
+            if not fate and not reached[word]:
+                yield f"{session}: {word} never reached the model, and nobody was told"
             if fate == "queued" and not state.status.ended:
-                yield f"{session}: {word_in(message.text)} is queued, the session is {state.status}"
+                yield f"{session}: {word} is still queued, and the session is {state.status}"
+
+
+def _last(events: list[e.Event]) -> SessionState:
+    state: SessionState | None = None
+    for event in events:
+        state = absorb(state, event)
+    assert state is not None
+    return state
 
 
 def _fate(message: str, events: list[e.Event], state: SessionState) -> str:
@@ -90,47 +96,41 @@ def _is_told(payload: e.Payload) -> bool:
 
 def completed_words(evidence: Evidence) -> set[str]:
     """Those whose every turn came to its end."""
-    words = {
-        p.message_id: word_in(p.text) for p in _payloads(evidence) if isinstance(p, e.UserMessage)
-    }
-    ends = {
-        event.turn: not _is_told(event.payload)
+    words, turns = _words(evidence), defaultdict[str, list[bool]](list)
+    fine = {
+        event.turn
         for event in evidence.events
-        if isinstance(event.payload, e.TurnCompleted | e.TurnInterrupted)
+        if isinstance(event.payload, e.TurnCompleted) and not event.payload.is_error
     }
-    turns: defaultdict[str, list[bool]] = defaultdict(list)
     for event in evidence.events:
         if isinstance(event.payload, e.TurnStarted):
             for message in event.payload.message_ids:
-                turns[words.get(message, "")].append(ends.get(event.turn, False))
-    return {word for word, fine in turns.items() if word and all(fine)}
+                turns[words.get(message, "")].append(event.turn in fine)
+    return {word for word, ends in turns.items() if word and all(ends)}
 
 
 def arrivals(evidence: Evidence) -> Counter[str]:
     """How often each word began a turn, or came into one; a try again is no second time."""
-    found: Counter[str] = Counter()
-    met: set[tuple[str, str, int]] = set()
-    for asked in evidence.asked:
-        begun = [word_in(asked.prompt)] if asked.answers == 0 else []
-        for word in filter(None, begun):
-            place = (word, asked.conversation, asked.length)
-            found[word] += place not in met
-            met.add(place)
-    for word in _steered(evidence.asked):
+    begun = {
+        (word_in(asked.prompt), asked.conversation, asked.length)
+        for asked in evidence.asked
+        if asked.answers == 0
+    }
+    found = Counter(word for word, _, _ in begun if word)
+    steered = {word_in(text) for asked in evidence.asked for text in asked.steered} - {""}
+    for word in steered:
         found[word] = max(found[word], 1)
     return found
 
 
-def _steered(asked: Iterator[Asked] | object) -> set[str]:
-    assert isinstance(asked, list | tuple)
-    return {word_in(text) for one in asked for text in one.steered} - {""}
+def _words(evidence: Evidence) -> dict[str, str]:
+    """Of each message."""
+    payloads = _payloads(evidence)
+    return {p.message_id: word_in(p.text) for p in payloads if isinstance(p, e.UserMessage)}
 
 
 def _sendings(evidence: Evidence) -> defaultdict[str, list[e.Event]]:
-    words = {
-        p.message_id: word_in(p.text) for p in _payloads(evidence) if isinstance(p, e.UserMessage)
-    }
-    found: defaultdict[str, list[e.Event]] = defaultdict(list)
+    words, found = _words(evidence), defaultdict[str, list[e.Event]](list)
     for event in evidence.events:
         if isinstance(event.payload, e.MessageSent):
             found[words.get(event.payload.message_id, "")].append(event)

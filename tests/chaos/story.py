@@ -33,8 +33,8 @@ def answers(word: str) -> int:
     return {"tool": 2, "asks": 2, "several": 3}.get(word.partition("-")[0], 1)
 
 
-def _say(n: int, **more: float) -> Step:
-    return say(lambda request: answer(word_in(request.prompt), n), **more)
+def _say(n: int, pace: float | None = None) -> Step:
+    return say(lambda request: answer(word_in(request.prompt), n), pace=pace)
 
 
 def _run(command: str) -> Callable[[Request], str]:
