@@ -1,11 +1,17 @@
-"""What became of Claude's words: kept, readable, and delivered to whoever watched."""
+"""What became of Claude's words: kept, readable, and delivered to whoever watched.
+
+The one channel of a round is also where every session was launched from.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 
 from claude_sessions import events as e
+from claude_sessions.channel import Kind
+from claude_sessions.model import Reason
 from claude_sessions.sessions.book import block_of
 from claude_sessions.state import SessionState, absorb
 from tests.chaos import messages
@@ -56,6 +62,46 @@ def watchers_saw_it(evidence: Evidence) -> Iterator[str]:
                 if life is not None and (session, words) not in life.shown:
                     yield f"{session}: “{words[:80]}” ({event.seq}) was not delivered"
             state = absorb(state, event)
+
+
+def endings_are_told(evidence: Evidence) -> Iterator[str]:
+    """Each time a run ended or a turn was over: as often as there was something to say."""
+    for life in evidence.lives:
+        told = Counter(life.told)
+        due = Counter(_due(evidence, life))
+        for (session, kind), times in due.items():
+            if told[session, kind] < times:
+                yield f"{session}: {kind} was due {times} times, told {told[session, kind]} times"
+
+
+def _due(evidence: Evidence, life: Life) -> Iterator[tuple[str, str]]:
+    for session, events in evidence.sessions().items():
+        state: SessionState | None = None
+        for event in events:
+            state = absorb(state, event)
+            if state is None or not _within(life, event):
+                continue
+            match event.payload:
+                case e.SessionEnded(status=status):
+                    yield session, status.value
+                case e.TurnCompleted(is_error=False) if CHANNEL in state.foreground:
+                    yield session, Kind.WAITING.value
+                case e.TurnCompleted(is_error=False) if not state.queue:
+                    yield session, Kind.WAITING.value
+
+
+def what_was_cut_off_is_told(evidence: Evidence) -> Iterator[str]:
+    """By the next daemon whose channel is heard, before anything else."""
+    for session, events in evidence.sessions().items():
+        open_since = None
+        for event in events:
+            match event.payload:
+                case e.TurnInterrupted(reason=Reason.ABANDONED):
+                    open_since = event.seq
+                case e.SessionReported():
+                    open_since = None
+        if open_since is not None:
+            yield f"{session}: nobody was told of the turn that was cut off at {open_since}"
 
 
 def _within(life: Life, event: e.Event) -> bool:

@@ -13,6 +13,11 @@ def nothing_is_left(evidence: Evidence) -> Iterator[str]:
         yield f"left: {one}"
 
 
+def nothing_went_wrong_inside(evidence: Evidence) -> Iterator[str]:
+    """Whatever is done to it from outside, it has no errors of its own to log."""
+    yield from evidence.mishaps
+
+
 CHECKS: tuple[Callable[[Evidence], Iterator[str]], ...] = (
     messages.accepted_are_logged,
     messages.reached_once,
@@ -27,8 +32,11 @@ CHECKS: tuple[Callable[[Evidence], Iterator[str]], ...] = (
     answers.blocks_can_be_read,
     answers.watchers_saw_it,
     answers.catching_up_is_exact,
+    answers.endings_are_told,
+    answers.what_was_cut_off_is_told,
     answers.nobody_was_at_a_terminal,
     nothing_is_left,
+    nothing_went_wrong_inside,
 )
 
 

@@ -90,6 +90,7 @@ class Hosted:
             ended=ended,
             killed=killed,
             shown=frozenset((str(one["session"]), str(one["text"])) for one in whole),
+            told=[(str(one["session"]), str(one["kind"])) for one in self.shown],
         )
 
 
@@ -102,6 +103,7 @@ class MortalDaemon:
         self._group = asyncio.TaskGroup()
         self._now: Hosted | None = None
         self.lives: list[Life] = []
+        self.failures: list[str] = []  # ends that nobody asked for
 
     async def __aenter__(self) -> MortalDaemon:
         await self._group.__aenter__()
@@ -149,10 +151,10 @@ class MortalDaemon:
     async def kill(self) -> None:
         await self._end(signal.SIGKILL)
 
-    async def stop(self) -> int:
-        return await self._end(signal.SIGTERM)
+    async def stop(self) -> None:
+        await self._end(signal.SIGTERM)
 
-    async def _end(self, number: signal.Signals) -> int:
+    async def _end(self, number: signal.Signals) -> None:
         hosted, killed = self.now, number is signal.SIGKILL
         asked = datetime.now(UTC)
         with suppress(ProcessLookupError):
@@ -163,5 +165,6 @@ class MortalDaemon:
         hosted.process._transport.close()  # type: ignore[attr-defined]
         if (life := hosted.life(asked if killed else datetime.now(UTC), killed=killed)) is not None:
             self.lives.append(life)
+        if code != (-number if killed else 0):
+            self.failures.append(f"a daemon left with {code} instead of waiting for {number.name}")
         self._now = None
-        return code

@@ -30,6 +30,7 @@ class Life:
     ended: datetime
     killed: bool
     shown: frozenset[tuple[str, str]] = frozenset()  # session, whole block
+    told: Sequence[tuple[str, str]] = ()  # session, kind of message, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class Evidence:
     written: Sequence[str] = ()  # Claude's words in its own files
     counts: Mapping[str, int] = field(default_factory=dict)  # the sums of the store
     left: Sequence[str] = ()  # processes, and what the ledger still has
+    mishaps: Sequence[str] = ()  # what the daemons logged as errors
 
     def sessions(self) -> dict[str, list[e.Event]]:
         found: dict[str, list[e.Event]] = {}

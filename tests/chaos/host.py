@@ -27,6 +27,7 @@ from claude_sessions.settings import SessionSettings, Settings
 
 CHANNEL = "chaos|owner"
 OWNER = Caller(name="owner", role=Role.ADMIN, door="chaos", channel=CHANNEL)
+LOG = "host.log"
 MAX_SESSIONS = 3  # so few that sessions have to give way to each other all the time
 
 
@@ -126,5 +127,5 @@ async def serve(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure(level="info", as_json=False, file=Path(sys.argv[1]) / "host.log")
+    logs.configure(level="info", as_json=True, file=Path(sys.argv[1]) / LOG)
     asyncio.run(serve(Path(sys.argv[1])))

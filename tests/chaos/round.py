@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
-
-import psutil
 
 from claude_sessions.demo import Ending, Request, Sandbox, ScriptedModel
 from claude_sessions.engines.transcripts import Transcripts
@@ -17,7 +14,9 @@ from claude_sessions.events import Event
 from tests.chaos.actions import Typed, Typist
 from tests.chaos.daemon import Json, MortalDaemon
 from tests.chaos.evidence import Asked, CatchUp, Evidence
+from tests.chaos.faults import Faults
 from tests.chaos.figures import Figures
+from tests.chaos.host import LOG
 from tests.process.machine import Machine
 
 FAULT = 0.1  # of the steps
@@ -44,19 +43,18 @@ class Round:
             await self._rage(daemon, chance, steps)
             await self._settle(daemon)
             await self._read_all(daemon)
-            code = await daemon.stop()
-            if code != 0:
-                self.left.append(f"the daemon's exit code {code}")
+            await daemon.stop()
         return await self._evidence(daemon)
 
     # --- chaos
 
     async def _rage(self, daemon: MortalDaemon, chance: Random, steps: int) -> None:
         typist, tried = Typist(chance), set[str]()
+        faults = Faults(daemon, self.model, chance, self.figures)
         async with asyncio.TaskGroup() as typing:
             for _ in range(steps):
                 if chance.random() < FAULT:
-                    await self._fault(daemon, chance)
+                    await faults.strike()
                 cards = [one["open"] for one in daemon.now.shown if one["open"]]
                 typist.asked = [card for card in dict.fromkeys(cards) if card not in tried]
                 typed = typist.next()
@@ -77,35 +75,6 @@ class Round:
         if typed.line.startswith("/fg"):
             missed = tuple(answer["data"]["missed"])
             self.caught_up.append(CatchUp(session=answer["session"], missed=missed))
-
-    async def _fault(self, daemon: MortalDaemon, chance: Random) -> None:
-        kinds = ("daemon", "daemon", "cli", "cli", "cli", "stop", "both", "twice")
-        kind = chance.choice(kinds)
-        if kind in ("cli", "both"):
-            self._kill_one(daemon, chance)
-        if kind == "cli":
-            return
-        if kind == "stop":
-            self.figures.stops += 1
-            await daemon.stop()
-        else:
-            await self._kill(daemon)
-        if kind == "twice":  # the second time while it finds out what the first one cut off
-            await daemon.start(wait=False)
-            await asyncio.sleep(chance.uniform(0.3, 1.2))
-            await self._kill(daemon)
-        await daemon.start()
-
-    async def _kill(self, daemon: MortalDaemon) -> None:
-        self.figures.daemons_killed += 1
-        await daemon.kill()
-
-    def _kill_one(self, daemon: MortalDaemon, chance: Random) -> None:
-        programs = sorted(daemon.programs(), key=lambda program: program.pid)
-        if programs:
-            with suppress(psutil.NoSuchProcess):
-                chance.choice(programs).kill()
-                self.figures.clis_killed += 1
 
     # --- rest
 
@@ -150,10 +119,16 @@ class Round:
             read=self.read,
             written=self._written(),
             counts=counts,
-            left=[*self.left, *running, *noted],
+            left=[*self.left, *daemon.failures, *running, *noted],
+            mishaps=self._mishaps(),
         )
         self.figures.count(evidence)
         return evidence
+
+    def _mishaps(self) -> list[str]:
+        """What the daemons logged as errors; the last line of a life may be half a line."""
+        lines = (self.sandbox.root / LOG).read_text().splitlines()
+        return [line for line in lines if '"level": "error"' in line or "Traceback" in line]
 
     def _written(self) -> list[str]:
         transcripts = Transcripts(self.sandbox.env)

@@ -68,6 +68,7 @@ def life(*, killed: bool = False, shown: bool = True, lasted: float = 60) -> Lif
         ended=NOON + timedelta(seconds=lasted),
         killed=killed,
         shown=frozenset({("abc", SAID)} if shown else ()),
+        told=[("abc", "waiting")] if shown else [],
     )
 
 
@@ -122,8 +123,12 @@ PLANTED: list[tuple[Check, Evidence]] = [
         answers.catching_up_is_exact,
         replace(WELL, caught_up=(CatchUp(session="abc", missed=(SAID,)),)),
     ),
+    (answers.endings_are_told, replace(WELL, lives=(life(shown=False),))),
+    (answers.endings_are_told, evidence(*GOOD, KILLED)),
+    (answers.what_was_cut_off_is_told, evidence(*GOOD, CUT)),
     (answers.nobody_was_at_a_terminal, evidence(*GOOD, TERMINAL)),
     (checks.nothing_is_left, replace(WELL, left=("process 1",))),
+    (checks.nothing_went_wrong_inside, replace(WELL, mishaps=("session.failed",))),
 ]
 
 
