@@ -93,6 +93,7 @@ class SessionState:
     cut_off: Reason | None = None  # why the last turn did not come to its end
 
     queue: tuple[QueuedMessage, ...] = ()
+    taken: tuple[QueuedMessage, ...] = ()  # into the running turn; Claude's file may not have them
     pending: tuple[Pending, ...] = ()
     tools: tuple[str, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -220,7 +221,13 @@ def _move(state: SessionState, to: Status) -> dict[str, Any]:
     return {"status": to}
 
 
-_NO_TURN: dict[str, Any] = {"turn": None, "turn_started_at": None, "tools": (), "pending": ()}
+_NO_TURN: dict[str, Any] = {
+    "turn": None,
+    "turn_started_at": None,
+    "taken": (),
+    "tools": (),
+    "pending": (),
+}
 
 
 def _changes(state: SessionState, event: e.Event, payload: e.Payload) -> dict[str, Any]:
@@ -335,11 +342,14 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                 )
             }
         case e.MessageReturned():
-            back = tuple(m for m in state.given if m.id == payload.message_id)
-            given = tuple(m for m in state.given if m.id != payload.message_id)
-            returned = tuple(replace(m, state=MessageState.QUEUED, steer=False) for m in back)
-            return {"queue": (*given, *returned, *state.queued)}
-        case e.MessageConsumed() | e.MessageWithdrawn():
+            return _returned(state, payload.message_id)
+        case e.MessageConsumed():
+            taken = tuple(m for m in state.queue if m.id == payload.message_id)
+            return {
+                "queue": tuple(m for m in state.queue if m.id != payload.message_id),
+                "taken": (*state.taken, *taken),
+            }
+        case e.MessageWithdrawn():
             return {"queue": tuple(m for m in state.queue if m.id != payload.message_id)}
         case e.TurnStarted():
             return {
@@ -355,6 +365,19 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
         case e.TurnInterrupted():
             return _NO_TURN | _spent(state, payload.cost_usd) | {"cut_off": payload.reason}
     return {}
+
+
+def _returned(state: SessionState, message_id: str) -> dict[str, Any]:
+    """In front of what is queued, whether Claude had taken it in or not."""
+    theirs = (*state.taken, *state.given)
+    back = tuple(
+        replace(m, state=MessageState.QUEUED, steer=False) for m in theirs if m.id == message_id
+    )
+    given = tuple(m for m in state.given if m.id != message_id)
+    return {
+        "queue": (*given, *back, *state.queued),
+        "taken": tuple(m for m in state.taken if m.id != message_id),
+    }
 
 
 def _spent(state: SessionState, cost: float | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import asyncio
 
 from claude_sessions import events as e
 from claude_sessions.engines.transcripts import Transcripts
+from claude_sessions.sessions.stream import slash_of
 from claude_sessions.state import QueuedMessage, SessionState
 
 TURNS = 100  # of a conversation that was adopted; Claude's own file has the rest
@@ -23,19 +24,26 @@ async def size(transcripts: Transcripts, state: SessionState) -> int | None:
 
 
 async def given_back(transcripts: Transcripts, state: SessionState) -> list[e.Payload]:
-    """What becomes of messages whose process is gone before it said that it took them in."""
-    return [await _fate(transcripts, state.claude_id, message) for message in state.given]
+    """What becomes of messages whose process is gone in the middle of a turn.
+
+    Claude says that it takes a message in, and writes it down a tenth of a second later: one that
+    is killed in between knows nothing of it afterwards. One of Claude's own commands is left alone:
+    it leaves no line of its own. The last comes first, as each goes in front of the queue.
+    """
+    facts: list[e.Payload] = []
+    taken = [message for message in state.taken if slash_of(message.text) is None]
+    for message in reversed((*taken, *state.given)):
+        if not await _knows(transcripts, state.claude_id, message):
+            facts.append(e.MessageReturned(message_id=message.id))
+        elif message in state.given:
+            facts.append(e.MessageConsumed(message_id=message.id))
+    return facts
 
 
-async def _fate(
-    transcripts: Transcripts, claude_id: str | None, message: QueuedMessage
-) -> e.Payload:
-    taken = claude_id is not None and await asyncio.to_thread(
+async def _knows(transcripts: Transcripts, claude_id: str | None, message: QueuedMessage) -> bool:
+    return claude_id is not None and await asyncio.to_thread(
         transcripts.has_message, claude_id, message.id
     )
-    if taken:
-        return e.MessageConsumed(message_id=message.id)
-    return e.MessageReturned(message_id=message.id)
 
 
 async def trouble(transcripts: Transcripts, state: SessionState) -> str | None:
@@ -54,9 +62,12 @@ async def trouble(transcripts: Transcripts, state: SessionState) -> str | None:
 
 
 def never_began(transcripts: Transcripts, state: SessionState) -> bool:
-    """Claude gave it an id and was gone before it wrote anything down."""
-    claude_id = state.claude_id
-    return claude_id is not None and not state.blocks and transcripts.find(claude_id) is None
+    """Claude gave it an id and was gone before it wrote anything down, perhaps not before it spoke.
+
+    No length: whenever one of its processes ended, there was no file yet.
+    """
+    unseen = not state.blocks or state.transcript_bytes is None
+    return state.claude_id is not None and unseen and transcripts.find(state.claude_id) is None
 
 
 async def said_elsewhere(transcripts: Transcripts, state: SessionState) -> list[e.Payload]:
