@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -50,6 +50,7 @@ class Evidence:
     caught_up: Sequence[CatchUp] = ()
     read: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # session → /output --full
     written: Sequence[str] = ()  # Claude's words in its own files
+    kept: Collection[str] = ()  # messages that those files have
     counts: Mapping[str, int] = field(default_factory=dict)  # the sums of the store
     left: Sequence[str] = ()  # processes, and what the ledger still has
     mishaps: Sequence[str] = ()  # what the daemons logged as errors

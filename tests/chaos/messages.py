@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from enum import Enum
 from itertools import pairwise
 
 from claude_sessions import events as e
 from claude_sessions.state import SessionState, absorb
 from tests.chaos.evidence import Evidence
-from tests.chaos.story import word_in
+from tests.chaos.story import WORD, word_in
+
+OVER = (e.TurnCompleted, e.TurnInterrupted)
 
 
 def accepted_are_logged(evidence: Evidence) -> Iterator[str]:
@@ -44,18 +47,22 @@ def sent_again_only_when_returned(evidence: Evidence) -> Iterator[str]:
 
 
 def none_is_lost(evidence: Evidence) -> Iterator[str]:
-    """It reached the model, or there is a reason that people know of."""
+    """It was answered; or it was cut off, and Claude knows it; or it can still be said."""
     reached = arrivals(evidence)
     for session, events in evidence.sessions().items():
         state = _last(events)
         for message in (event.payload for event in events):
             if not isinstance(message, e.UserMessage) or not (word := word_in(message.text)):
                 continue
-            fate = _fate(message.message_id, events, state)
-            if not fate and not reached[word]:
-                yield f"{session}: {word} never reached the model, and nobody was told"
-            if fate == "queued" and not state.status.ended:
-                yield f"{session}: {word} is still queued, and the session is {state.status}"
+            match _fate(message.message_id, events, state):
+                case Fate.QUEUED if not state.status.ended:
+                    yield f"{session}: {word} is still queued, and the session is {state.status}"
+                case Fate.ANSWERED if not reached[word]:
+                    yield f"{session}: {word} never reached the model, and nobody was told"
+                case Fate.CUT_OFF if message.message_id not in evidence.kept:
+                    yield f"{session}: {word} was cut off, and Claude's file does not have it"
+                case Fate.UNKNOWN:
+                    yield f"{session}: {word} is nowhere"
 
 
 def _last(events: list[e.Event]) -> SessionState:
@@ -66,16 +73,28 @@ def _last(events: list[e.Event]) -> SessionState:
     return state
 
 
-def _fate(message: str, events: list[e.Event], state: SessionState) -> str:
-    """Why it need not have reached the model; empty: it must have."""
+class Fate(Enum):
+    QUEUED = "it waits to be said"
+    WITHDRAWN = "somebody took it back"
+    ANSWERED = "its turn was completed"
+    CUT_OFF = "its turn was not, and people were told"
+    UNKNOWN = "the log does not say"
+
+
+def _fate(message: str, events: list[e.Event], state: SessionState) -> Fate:
     if any(queued.id == message for queued in state.queue):
-        return "queued"
-    payloads = [event.payload for event in events]
-    if any(isinstance(p, e.MessageWithdrawn) and p.message_id == message for p in payloads):
-        return "withdrawn"
-    turns = {event.turn for event in events if message in _messages_of(event.payload)}
-    told = [event for event in events if event.turn in turns and _is_told(event.payload)]
-    return "interrupted" if told else ""
+        return Fate.QUEUED
+    if any(event.payload == e.MessageWithdrawn(message_id=message) for event in events):
+        return Fate.WITHDRAWN
+    turns = [event.turn for event in events if message in _messages_of(event.payload)]
+    endings = [
+        _is_told(event.payload)
+        for event in events
+        if turns and event.turn == turns[-1] and isinstance(event.payload, OVER)
+    ]
+    if not endings:
+        return Fate.UNKNOWN
+    return Fate.CUT_OFF if endings[-1] else Fate.ANSWERED
 
 
 def _messages_of(payload: e.Payload) -> tuple[str, ...]:
@@ -112,11 +131,12 @@ def completed_words(evidence: Evidence) -> set[str]:
 def arrivals(evidence: Evidence) -> Counter[str]:
     """How often each word began a turn, or came into one; a try again is no second time."""
     begun = {
-        (word_in(asked.prompt), asked.conversation, asked.length)
+        (word, asked.conversation, asked.length)
         for asked in evidence.asked
+        for word in WORD.findall(asked.prompt)  # the CLI makes one turn of several that wait
         if asked.answers == 0
     }
-    found = Counter(word for word, _, _ in begun if word)
+    found = Counter(word for word, _, _ in begun)
     steered = {word_in(text) for asked in evidence.asked for text in asked.steered} - {""}
     for word in steered:
         found[word] = max(found[word], 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 from claude_sessions.demo import Ending, Request, Sandbox, ScriptedModel
+from claude_sessions.engines.lines import load, message_id
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.eventlog import EventLog
 from claude_sessions.events import Event
@@ -118,6 +120,7 @@ class Round:
             caught_up=self.caught_up,
             read=self.read,
             written=self._written(),
+            kept=self._kept(),
             counts=counts,
             left=[*self.left, *daemon.failures, *running, *noted],
             mishaps=self._mishaps(),
@@ -130,11 +133,17 @@ class Round:
         lines = (self.sandbox.root / LOG).read_text().splitlines()
         return [line for line in lines if '"level": "error"' in line or "Traceback" in line]
 
+    def _files(self) -> list[Path]:
+        return sorted((self.sandbox.home / ".claude" / "projects").glob("*/*.jsonl"))
+
     def _written(self) -> list[str]:
         transcripts = Transcripts(self.sandbox.env)
-        files = (self.sandbox.home / ".claude" / "projects").glob("*/*.jsonl")
-        turns = [turn for file in files for turn in transcripts.turns(file.stem).turns]
+        turns = [turn for file in self._files() for turn in transcripts.turns(file.stem).turns]
         return [block for turn in turns for block in turn.blocks]
+
+    def _kept(self) -> set[str]:
+        lines = [line for file in self._files() for line in file.read_bytes().splitlines()]
+        return {found for line in lines if (found := message_id(load(line) or {})) is not None}
 
 
 def asked_of(request: Request) -> Asked:
