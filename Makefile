@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types bench clean programs
+.PHONY: help demo test check lint types bench chaos clean programs
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ types: $(STAMP)
 
 bench: programs $(STAMP) ## measure, and write bench/RESULTS.md
 	@$(VENV)/bin/python -m bench $(ARGS)
+
+chaos: programs $(STAMP) ## kill daemon and CLIs at random, check that nothing is lost; ARGS="--seconds 300"
+	@$(VENV)/bin/python -m tests.chaos $(ARGS)
 
 clean: ## remove everything that was made here, .venv too
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

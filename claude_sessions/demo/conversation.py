@@ -19,6 +19,7 @@ STEERED = re.compile(
 )
 PLAN_PATH = re.compile(r"/\S+/plans/[\w.-]+\.md")
 
+INTERRUPTED = "[Request interrupted by user"
 # What the CLI says to the model in a user message by itself: it starts no turn.
 NOT_SAID = (
     "Output token limit hit",
@@ -29,7 +30,7 @@ NOT_SAID = (
     "The previous response failed",
     "The turn did not end:",
     "Stop hook feedback:",
-    "[Request interrupted by user",
+    INTERRUPTED,
     "[structured-output-enforce]",
     "<command-",
     "<local-command-",
@@ -66,16 +67,21 @@ def newest_turn(messages: Sequence[Json]) -> Turn:
     return Turn(
         prompt=spoken(turn[0]) if turn else "",
         answers=sum(answers_in(message) for message in turn),
-        tool_results=tuple(result for message in turn for result in tool_results(message)),
+        tool_results=tuple(result for message in turn[1:] for result in tool_results(message)),
         steered=tuple(text for message in turn[1:] for text in steered(message)),
     )
 
 
 def is_prompt(message: Json) -> bool:
     kinds = {block.get("type") for block in blocks(message.get("content"))}
-    if message["role"] != "user" or "tool_result" in kinds:
+    if message["role"] != "user" or ("tool_result" in kinds and not cut_off(message)):
         return False
     return bool(spoken(message)) or "image" in kinds or "document" in kinds
+
+
+def cut_off(message: Json) -> bool:
+    """A tool was interrupted: what the user says next stands behind its result, in one message."""
+    return any(text.startswith(INTERRUPTED) for text in texts(message.get("content")))
 
 
 def spoken(message: Json) -> str:

@@ -53,6 +53,17 @@ def test_an_interrupt_is_not_spoken() -> None:
     assert newest_turn(messages).prompt == "next"
 
 
+def test_what_follows_an_interrupted_tool_is_a_prompt_of_its_own() -> None:
+    after = user(RESULT, "[Request interrupted by user for tool use]\n", "next")
+    turn = newest_turn([user("slow"), CALL, after])
+    assert (turn.prompt, turn.answers, turn.tool_results) == ("next", 0, ())
+
+
+def test_an_interrupted_tool_alone_begins_no_turn() -> None:
+    after = user(RESULT, "[Request interrupted by user]\n")
+    assert newest_turn([user("slow"), CALL, after]).prompt == "slow"
+
+
 def test_slash_commands_and_their_output_are_not_spoken() -> None:
     caveat = "<local-command-caveat>The command below</local-command-caveat>\n"
     command = "<command-name>/context</command-name>\n"
