@@ -73,6 +73,8 @@ class Housekeeping:
     async def _every(self, seconds: float, chore: Callable[[], Awaitable[None]]) -> None:
         while True:
             await self._clock.sleep(seconds)
+            if self._log.trouble is not None:
+                continue  # nothing can be stored at present, and people know
             try:
                 await chore()
             except Exception:  # the next time may be better, and the other chores go on
