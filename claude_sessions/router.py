@@ -215,6 +215,14 @@ class NotificationRouter:
         if event is None or outlet.after < event.seq:
             yield outlet
 
+    def _whose(self, watch: Watch, event: e.Event) -> Iterator[Outlet]:
+        """Where whoever caused it reads, should that be neither of those."""
+        near = {watch.state.origin, *watch.state.foreground}
+        for outlet in self._outlets.values():
+            theirs = outlet.caller is not None and outlet.caller == event.caller
+            if theirs and outlet.channel.id not in near and outlet.after < event.seq:
+                yield outlet
+
     def _hear(self, watch: Watch, event: e.Event) -> None:
         news = watch.take(event)
         self._follow_words(watch, event)
@@ -223,6 +231,9 @@ class NotificationRouter:
             self._tell(outlet, news.front, event.caller)
         for outlet in self._back(watch, event):
             self._tell(outlet, news.back, event.caller)
+        if isinstance(event.payload, e.Noticed | e.SessionEnded):
+            for outlet in self._whose(watch, event):
+                self._tell(outlet, news.back, event.caller)
         match event.payload:
             case e.TurnStarted():
                 self._remind_later(watch)

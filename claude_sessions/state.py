@@ -42,6 +42,7 @@ class QueuedMessage:
     steer: bool = False
     attachments: tuple[e.Json, ...] = ()
     state: MessageState = MessageState.QUEUED
+    by: str | None = None  # who said it, at which door
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,6 +335,7 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                 text=payload.text,
                 steer=payload.steer,
                 attachments=payload.attachments,
+                by=event.caller,
             )
             queued = (message, *state.queued) if payload.front else (*state.queued, message)
             return {"queue": (*state.given, *queued)}

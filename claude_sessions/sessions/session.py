@@ -177,13 +177,21 @@ class Session:
             case Opened():
                 await self._opened(item)
             case Died(error=LiveElsewhere() as error):
-                await self._record(e.Noticed(code="elsewhere", message=str(error)))
+                told = e.Noticed(code="elsewhere", message=str(error))
+                await self._record(told, caller=self._last_speaker)
                 await self._sleep(Reason.ELSEWHERE)
+            case Died(while_starting=True):
+                told_to = self._last_speaker
+                await self._end(Status.FAILED, Reason.START, str(item.error), caller=told_to)
             case Died():
-                reason = Reason.START if item.while_starting else Reason.CRASH
-                await self._end(Status.FAILED, reason, str(item.error))
+                await self._end(Status.FAILED, Reason.CRASH, str(item.error))
             case _:
                 await self._hear(item)
+
+    @property
+    def _last_speaker(self) -> str | None:
+        """Whoever wanted it awake hears why it is not."""
+        return self.state.queued[-1].by if self.state.queued else None
 
     # --- the process
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_sessions.channel import Kind
+from claude_sessions.channel import Kind, MemoryChannel
 from claude_sessions.commands import Resume
 from claude_sessions.commands.chat import parse
 from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, say
@@ -18,7 +18,8 @@ from claude_sessions.demo.sandbox import BUNDLED_CLI
 from claude_sessions.engines import Answer, Ask, Message, TurnOver
 from claude_sessions.engines.claude import ClaudeConversation, ClaudeEngine
 from claude_sessions.errors import Conflict
-from claude_sessions.model import Reason, SessionSpec, Status
+from claude_sessions.model import Reason, Role, SessionSpec, Status
+from claude_sessions.people import Caller
 from tests.journeys.chat import Chat, chatting
 
 
@@ -112,6 +113,25 @@ async def test_a_conversation_that_is_open_elsewhere_is_not_driven_by_a_second_p
         await chat.type(told.actions[0].line)
         await chat.until("a", lambda s: s.blocks == 2)
         assert model.prompts() == ["hello", "are you there?"]
+
+
+async def test_whoever_wanted_it_awake_is_told_where_it_lives_wherever_they_sit(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("/new --name a hello")
+        await asleep(chat, "a")
+        channel = MemoryChannel("memory|guest")
+        caller = Caller(name="guest", role=Role.PROMPTER, door="other", channel=channel.id)
+        chat.daemon.router.attach(channel, caller=str(caller))
+        guest = Chat(chat.daemon, caller, channel)
+        other = await opened(sandbox, workdir, (await chat.state("a")).claude_id)
+        try:
+            await guest.type("/say a are you there?")
+            await guest.shows(Kind.NOTICE, "open in another program")
+            await chat.shows(Kind.NOTICE, "open in another program")
+        finally:
+            await other.close()
 
 
 async def opened(sandbox: Sandbox, workdir: Path, claude_id: str | None) -> ClaudeConversation:
