@@ -12,10 +12,25 @@ import orjson
 import structlog
 
 from claude_sessions.claude_cli import NoAnswer, ask
+from claude_sessions.engines.transcripts import config_directory
 
 log = structlog.get_logger()
 
 ANSWER_SECONDS = 10.0
+
+
+def may_be_elsewhere(env: Mapping[str, str], claude_id: str) -> bool:
+    """A glance at what the CLI itself looks at: asking it costs as much as half a start.
+
+    Only ever used to spare the question: where the notes are not as expected, it is asked.
+    """
+    notes = config_directory(env) / "sessions"
+    try:
+        return not notes.is_dir() or any(
+            claude_id.encode() in note.read_bytes() for note in notes.glob("*.json")
+        )
+    except OSError:  # one of them has just gone
+        return True
 
 
 async def live_sessions(cli: str, env: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from claude_agent_sdk import (
 )
 
 from claude_sessions import engines as g
-from claude_sessions.engines.agents import elsewhere, live_sessions
+from claude_sessions.engines.agents import elsewhere, live_sessions, may_be_elsewhere
 from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.translate import Translator
 from claude_sessions.engines.transport import CliTransport, Frame
@@ -80,7 +80,7 @@ class ClaudeEngine:
         # One that hangs must not keep the others from starting.
         slot = asyncio.get_running_loop().call_later(SLOT_SECONDS, self._starts.release)
         try:
-            if resume and not fork:
+            if resume and not fork and await asyncio.to_thread(may_be_elsewhere, self._env, resume):
                 await self._connect_alone(conversation, resume)
             else:
                 await conversation.connect()

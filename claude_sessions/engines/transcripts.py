@@ -61,13 +61,17 @@ class Tail:
     turns: tuple[TerminalTurn, ...]
 
 
+def config_directory(environ: Mapping[str, str]) -> Path:
+    own = environ.get("CLAUDE_CONFIG_DIR")
+    home = environ.get("HOME") or os.path.expanduser("~")
+    return Path(own) if own else Path(home) / ".claude"
+
+
 class Transcripts:
     """`environ` is the environment Claude gets: it decides where Claude keeps its files."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        own = environ.get("CLAUDE_CONFIG_DIR")
-        home = environ.get("HOME") or os.path.expanduser("~")
-        self._projects = (Path(own) if own else Path(home) / ".claude") / "projects"
+        self._projects = config_directory(environ) / "projects"
         self._paths: dict[str, Path] = {}
         self._listed: dict[Path, tuple[tuple[int, int], Found | None]] = {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,6 +82,8 @@ async def test_a_kill_while_others_are_asked_who_has_it_open_leaves_no_process(
         await chat.idle("a")
         await chat.type("/sleep a")
         (tmp_path / "wait").touch()
+        note = sandbox.home / ".claude" / "sessions" / "999999.json"  # of one that was killed
+        note.write_text(json.dumps({"sessionId": (await chat.state("a")).claude_id}))
         await chat.type("/say a are you there?")
         await eventually(lambda: claudes(sandbox))
         await chat.type("/kill a")

@@ -23,9 +23,9 @@ from claude_sessions.demo import (
     usage,
 )
 from claude_sessions.events import (
-    ConversationIdentified,
     MessageConsumed,
     SessionEnded,
+    SessionStarted,
     TurnInterrupted,
 )
 from claude_sessions.model import Reason, Role, Status
@@ -435,7 +435,8 @@ async def test_a_message_is_logged_before_and_as_consumed(chat: Chat) -> None:
     assert types.index("user.message") < types.index("message.sent")
     assert types.index("message.sent") < types.index("turn.started")
     assert any(isinstance(event.payload, MessageConsumed) for event in events)
-    assert any(isinstance(event.payload, ConversationIdentified) for event in events)
+    assert types.index("session.started") < types.index("message.sent")
+    assert [x.payload.claude_session_id for x in events if isinstance(x.payload, SessionStarted)]
     assert [event.session_seq for event in events] == list(range(1, len(events) + 1))
 
 
