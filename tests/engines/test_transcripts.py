@@ -286,3 +286,11 @@ def test_what_nobody_typed_is_no_prompt(text: str) -> None:
 )
 def test_lines_of_an_unknown_shape_say_nothing(fields: dict[str, object]) -> None:
     assert entry(fields) is None
+
+
+def test_a_line_too_long_to_be_read_is_no_damage(tmp_path: Path) -> None:
+    claude_id = "0b0e4c2e-7d5c-4c56-9d3b-6a2a2f0f7c11"
+    file = tmp_path / ".claude" / "projects" / "-srv" / f"{claude_id}.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b'{"type":"user"}\n"' + b"x" * (65 << 20) + b'"\n{"type":"user"}\n')
+    assert Transcripts({"HOME": str(tmp_path)}).check(claude_id) is None

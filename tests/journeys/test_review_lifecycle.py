@@ -212,3 +212,30 @@ async def test_more_money_and_more_to_do_never_make_two_of_one(
         assert model.prompts() == ["slow 0", "slow 1", "slow 2"]
         assert "killed" in await chat.type("/kill a")
         assert claudes(sandbox) == []
+
+
+async def test_what_somebody_has_just_asked_for_stays_in_memory_however_old(chat: Chat) -> None:
+    await chat.type("/new --name a hello")
+    state = await chat.idle("a")
+    await chat.type("/kill a")
+    book, later = chat.daemon.book, datetime(2100, 1, 1, tzinfo=UTC)
+    await book.find("a")  # a wake may be on its way
+    book.drop_unused(later, but=())
+    assert book.state(state.id) is not None
+    book.drop_unused(later, but=())
+    assert book.state(state.id) is None
+
+
+async def test_to_continue_is_pressed_twice_and_done_once(
+    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path
+) -> None:
+    script.on("hang", hang())
+    async with chatting(sandbox, workdir) as chat:
+        await chat.type("/new --name a hang")
+        await model.asked("hang")
+        await chat.type("/say a and then?")
+    async with chatting(sandbox, workdir) as chat:
+        await asyncio.gather(*(chat.type("/resume a") for _ in range(3)))
+        await chat.until("a", lambda s: s.blocks >= 1 and s.turn is None and not s.queue)
+        assert model.prompts().count("and then?") == 1
+        assert len(claudes(sandbox)) == 1
