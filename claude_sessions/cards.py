@@ -21,6 +21,8 @@ from claude_sessions.wording import line, lines, local_time
 
 GIVEN = " · given to Claude"
 SEEN = " · result seen"
+NOT_GIVEN = " · it had stopped before Claude was given it"
+GONE = "⚪ No longer asked"
 READABLE = 1_000_000  # bytes of a file that is to be changed, for the sake of the difference
 
 
@@ -142,6 +144,8 @@ def _notification(state: SessionState, card: Card, actions: tuple[Action, ...]) 
         text=_text(state.name, card),
         actions=actions,
         card=card,
+        final=False,
+        key=f"card:{card.approval_id}",
     )
 
 
@@ -168,7 +172,7 @@ def _text(name: str, card: Card) -> str:
 def decided(answer: e.ApprovalResolved | e.InputReceived, at: datetime) -> str:
     """What, by whom, when."""
     if answer.decision == CANCELLED:
-        return line(f"⚪ No longer asked {local_time(at)}", answer.reason)
+        return line(f"{GONE} {local_time(at)}", answer.reason)
     if isinstance(answer, e.ApprovalResolved):
         return line(_verdict(answer, at), f"mode {answer.set_mode}" if answer.set_mode else "")
     if answer.decision == Verdict.DENY:
@@ -195,4 +199,5 @@ def with_outcome(asked: Notification, said: str) -> Notification:
     about = f"{asked.name}: {card.tool_name}  {card.preview.summary}"
     if card.kind is not AskKind.TOOL:
         about = f"{asked.name}: {card.preview.summary}"
-    return replace(asked, text=lines(card.decided, about), actions=(), card=card)
+    settled = any(last in card.decided for last in (GIVEN, NOT_GIVEN, GONE))
+    return replace(asked, text=lines(card.decided, about), actions=(), card=card, final=settled)

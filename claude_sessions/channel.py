@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -20,6 +21,7 @@ class Action:
     label: str
     line: str
     needs_text: bool = False
+    row: str = ""  # those of one row stand side by side
 
 
 class Kind(StrEnum):
@@ -36,6 +38,8 @@ class Kind(StrEnum):
     LIMIT = "limit"
     LONG_RUNNING = "long_running"
     NOTICE = "notice"
+    WORKING = "working"  # a turn began; says nothing
+    CURTAIN = "curtain"  # whoever showed a running turn takes its [Stop] away; says nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +71,15 @@ class Notification:
     session: str | None  # id
     name: str  # the session's name, shown first
     text: str  # STREAM: the whole block so far, in Markdown; else plain, where a line is a line
-    final: bool = True  # STREAM: no more will come for this block
+    final: bool = True  # no more will come: of this block, or of what became of this card
     foreground: bool = True
     actions: tuple[Action, ...] = ()
     card: Card | None = None
+    key: str = ""  # the same fact has the same key, also after a restart: it is told once
+    seq: int = 0  # the event it comes from, or the last before it
+    turn: str | None = None  # the turn it belongs to
+    began: datetime | None = None  # when that turn did
+    seconds: float | None = None  # how long it took, once it is over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
-"""The command line: `claude-sessions run`, `claude-sessions doctor`."""
+"""The command line: `claude-sessions run`, `setup`, `doctor`."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +13,13 @@ import structlog
 import typer
 
 from claude_sessions import __version__, logs
-from claude_sessions.config import Loaded, home_path, load, make_home
+from claude_sessions.config import Loaded, config_path, home_path, load, make_home
 from claude_sessions.console import serve_console
 from claude_sessions.daemon import first, open_daemon, stop_signals, tell_systemd
 from claude_sessions.doctor import Finding, examine
 from claude_sessions.errors import ConfigError, SessionsError
+from claude_sessions.setup import set_up, unit_text
+from claude_sessions.telegram.token import refuse_nobody
 
 log = structlog.get_logger()
 
@@ -58,6 +61,7 @@ def options(
 def run(config: Config = None, home: Home = None, log_level: Level = None) -> None:
     """Start the daemon, with a chat in this terminal."""
     loaded = _load(config, log_level)
+    _refusing(lambda: refuse_nobody(loaded.settings))
     place = _refusing(lambda: make_home(home_path(home)))
     chatting = loaded.settings.console.enabled and os.isatty(0)  # stdin may be closed
     logs.configure(
@@ -91,6 +95,7 @@ def doctor(config: Config = None, home: Home = None) -> None:
     """Check what sessions need, with a remedy for what is missing."""
     loaded = _load(config, None)
     place = _refusing(lambda: home_path(home))
+    logging.disable()  # the findings say what is wrong
     findings = asyncio.run(examine(loaded.settings, place, loaded.source))
     for finding in findings:
         typer.echo(_line(finding))
@@ -101,6 +106,32 @@ def _line(finding: Finding) -> str:
     mark = "✅" if finding.ok else "❌"
     remedy = f"\n   → {finding.remedy}" if finding.remedy else ""
     return f"{mark} {finding.name}: {finding.detail}{remedy}"
+
+
+@app.command()
+def setup(
+    config: Config = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="Of a Bot API server of your own.")
+    ] = None,
+) -> None:
+    """Connect a Telegram bot, in two minutes."""
+    logging.disable()  # a library's line could quote the token
+    try:
+        _refusing(lambda: set_up(config, base_url=base_url, environ=os.environ))
+    except KeyboardInterrupt:
+        typer.echo("\nStopped. Nothing was changed.", err=True)
+        raise typer.Exit(130) from None
+    except EOFError:
+        typer.echo("\nThe input ended before all was answered. Nothing was changed.", err=True)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def unit(config: Config = None) -> None:
+    """Print the systemd user unit for this installation."""
+    file = config_path(config) if config else None
+    typer.echo(unit_text(os.environ, file), nl=False)
 
 
 @app.command()

@@ -27,7 +27,7 @@ from claude_sessions.errors import ConfigError
 from claude_sessions.model import new_id
 from claude_sessions.settings import ENV_PREFIX, Settings
 
-__all__ = ["Loaded", "Settings", "home_path", "load", "make_home", "runner_id"]
+__all__ = ["Loaded", "Settings", "config_path", "home_path", "load", "make_home", "runner_id"]
 
 FILE_HERE = Path("claude-sessions.toml")
 RUNNER_ID = "runner-id"
@@ -84,6 +84,11 @@ def load(
     return Loaded(settings=draft.finish(), source=source)
 
 
+def config_path(given: Path | None = None) -> Path:
+    """The file that would be read; while there is none, where it belongs."""
+    return _typed("--config", given) if given else _usual_file() or _file_everywhere()
+
+
 def home_path(given: Path | None = None) -> Path:
     """Where the state is kept: what `--home` said, else the platform's place for it."""
     if given:
@@ -133,8 +138,12 @@ def _typed(flag: str, path: Path) -> Path:
 
 
 def _usual_file() -> Path | None:
-    everywhere = platformdirs.user_config_path("claude-sessions", appauthor=False) / "config.toml"
-    return next((path.absolute() for path in (FILE_HERE, everywhere) if path.is_file()), None)
+    usual = (FILE_HERE, _file_everywhere())
+    return next((path.absolute() for path in usual if path.is_file()), None)
+
+
+def _file_everywhere() -> Path:
+    return platformdirs.user_config_path("claude-sessions", appauthor=False) / "config.toml"
 
 
 def _key_of(variable: str) -> Key:

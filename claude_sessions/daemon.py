@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 from zoneinfo import ZoneInfo
@@ -35,6 +36,10 @@ from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
+from claude_sessions.orchestrator.channel import Orchestrator, is_foreign
+from claude_sessions.orchestrator.roads import Roads, environment
+from claude_sessions.orchestrator.texts import BLOCKS
+from claude_sessions.origins import Origins
 from claude_sessions.people import Caller
 from claude_sessions.projects import Projects
 from claude_sessions.repository import Onlooker
@@ -48,11 +53,15 @@ from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.sessions.purse import Purse
 from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
-from claude_sessions.settings import SessionSettings, Settings
+from claude_sessions.settings import ChannelSettings, SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.telegram.service import Telegram, open_telegram
+from claude_sessions.telegram.token import refuse_nobody, token_of
 from claude_sessions.worktrees.book import WorktreeBook
 from claude_sessions.worktrees.git import Git
 from claude_sessions.worktrees.worktrees import Worktrees
+
+DOOR_SECONDS = 5.0  # until a door that failed opens again
 
 log = structlog.get_logger()
 
@@ -130,17 +139,60 @@ async def open_daemon(
             clock=clock,
             timeout_seconds=settings.approvals.timeout_seconds or 0,
         )
+        orchestrator = await stack.enter_async_context(orchestrator_of(ground, book))
+        telegram = await telegram_of(stack, ground, home)
         router = await stack.enter_async_context(
-            NotificationRouter(log=events, states=book.state, clock=clock)
+            NotificationRouter(
+                log=events,
+                states=book.state,
+                clock=clock,
+                makers=[telegram.maker] if telegram else [],
+            )
         )
+        if settings.orchestrator.configured:
+            router.serve(is_foreign, orchestrator.channel)
         manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
         pool = pool_of(ground, manager, book, desk, rules, trust)
         await stack.enter_async_context(pool.schedules)
-        yield Daemon(
+        daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
+        if telegram is not None:
+            await stack.enter_async_context(served(telegram, daemon))
+        yield daemon
+
+
+async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Telegram | None:
+    """Its way out; the door opens last. None: there is no bot."""
+    if (token := token_of(ground.settings.telegram)) is None:
+        return None
+    refuse_nobody(ground.settings)
+    return await stack.enter_async_context(
+        open_telegram(ground.settings, token, log=ground.log, clock=ground.clock, home=home)
+    )
+
+
+@asynccontextmanager
+async def served(telegram: Telegram, daemon: Daemon) -> AsyncIterator[None]:
+    """The door of the bot, open until this is left."""
+    door = asyncio.create_task(_keep_open(telegram, daemon), name="telegram")
+    try:
+        yield
+    finally:
+        door.cancel()
+        await asyncio.wait([door])
+
+
+async def _keep_open(telegram: Telegram, daemon: Daemon) -> None:
+    """A bug in the door shuts it for a moment; nothing that was said is lost meanwhile."""
+    while True:
+        try:
+            await telegram.serve(partial(execute, daemon.pool), daemon.log.store.fronts)
+        except Exception:
+            log.exception("telegram.door_failed")
+        await asyncio.sleep(DOOR_SECONDS)
 
 
 def manager_of(
@@ -204,6 +256,7 @@ def pool_of(
         ),
         clock=ground.clock,
         zone=ground.zone,
+        origins=origins_of(ground.settings.channels),
         worktrees=Worktrees(
             git=Git(ground.environ),
             book=WorktreeBook(ground.documents, ground.log),
@@ -222,6 +275,29 @@ def pool_of(
         ),
     )
     return pool
+
+
+def orchestrator_of(ground: Ground, book: SessionBook) -> Orchestrator:
+    settings = ground.settings.orchestrator
+    return Orchestrator(
+        Roads(
+            message_command=settings.message_command,
+            event_command=settings.event_command,
+            webhook_url=settings.webhook_url,
+            env=environment(ground.environ),
+            clock=ground.clock,
+        ),
+        states=book.state,
+        blocks=lambda session: book.output(session).last(BLOCKS),
+        clock=ground.clock,
+    )
+
+
+def origins_of(settings: ChannelSettings) -> Origins:
+    """Sessions run where links lead, so a path counts as written and as it leads."""
+    written = settings.workdirs
+    real = {os.path.realpath(os.path.expanduser(path)): to for path, to in written.items()}
+    return Origins(workdirs={**real, **written}, fallback=settings.fallback)
 
 
 def projects_of(ground: Ground) -> Projects:

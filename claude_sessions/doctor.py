@@ -15,7 +15,10 @@ from pathlib import Path
 
 from claude_sessions.claude_cli import NoAnswer, ask
 from claude_sessions.engines.claude import MINIMUM_CLI
+from claude_sessions.errors import ConfigError
 from claude_sessions.settings import Settings
+from claude_sessions.telegram.token import token_of
+from claude_sessions.telegram.whoami import NoBot, who_is
 
 PORTS = {"gateway": 42069}
 PATIENCE = 15.0  # seconds for one question to the CLI; it answers in a quarter of one
@@ -44,6 +47,7 @@ async def examine(
         await examine_cli(settings, daemon, patience),
         await examine_login(settings, daemon, patience),
         examine_configuration(config_source),
+        *await examine_telegram(settings, patience),
         *map(examine_directory, settings.sessions.roots),
         examine_home(home),
         *(examine_port(name, port) for name, port in ports.items()),
@@ -111,6 +115,30 @@ async def examine_login(settings: Settings, daemon: Mapping[str, str], patience:
 def examine_configuration(source: Path | None) -> Finding:
     """Only a sound one gets here; a problem has been told before."""
     return _good("configuration", str(source) if source else "none, the defaults hold")
+
+
+async def examine_telegram(settings: Settings, patience: float) -> list[Finding]:
+    try:
+        token = token_of(settings.telegram)
+        if token is None:
+            return [_good("telegram", "no bot; claude-sessions setup connects one")]
+        bot = await who_is(token, settings.telegram, patience)
+    except ConfigError as error:
+        finding = _bad("telegram", str(error), "Correct it, or run: claude-sessions setup")
+    except NoBot as error:
+        remedy = "If the network is well, check the token: claude-sessions setup"
+        finding = _bad("telegram", str(error), remedy)
+    else:
+        finding = _good("telegram", f"@{bot.username} accepts its token")
+    return [finding, examine_people(settings)]
+
+
+def examine_people(settings: Settings) -> Finding:
+    on_telegram = [person for person in settings.people if person.telegram]
+    if not on_telegram:
+        remedy = "Run: claude-sessions setup; until then the daemon does not start."
+        return _bad("people", "nobody has a telegram id", remedy)
+    return _good("people", ", ".join(f"{person.name} ({person.role})" for person in on_telegram))
 
 
 def examine_directory(directory: Path) -> Finding:

@@ -9,6 +9,7 @@ from claude_sessions import __version__, wording
 from claude_sessions import events as e
 from claude_sessions.channel import Kind, Notification
 from claude_sessions.eventlog import EventLog
+from claude_sessions.origins import UNKNOWN
 from claude_sessions.router import NotificationRouter
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.state import SessionState, draft
@@ -23,7 +24,8 @@ async def tell_what_was_cut_off(
     for row in log.store.news():
         state = await book.load(row.id)
         worth = state.cut_off is not None or state.queued or state.status.ended
-        told[state.origin if worth else None].append(state)
+        heard = worth and (state.origin != UNKNOWN or router.reaches(UNKNOWN))
+        told[state.origin if heard else None].append(state)
     await _reported(log, told.pop(None, []))
     for origin, states in told.items():
         assert origin is not None

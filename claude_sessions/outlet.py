@@ -60,8 +60,8 @@ class Shown:
 
 class Outlet:
     """`after`: events up to there are not this channel's business. `caller`: what this one did was
-    answered here already. `bound`: when so much waits, the channel is cut. `run` is its delivery
-    task.
+    answered here already. `bound`: when so much waits, the channel is cut; None: it is durable, and
+    waited for. `place`: how far the log has been read. `run` is its delivery task.
     """
 
     def __init__(
@@ -72,17 +72,21 @@ class Outlet:
         caller: str | None,
         clock: Clock,
         throttle_seconds: float,
-        bound: int,
+        bound: int | None,
         spawn: Spawn,
+        place: Callable[[], int] = lambda: 0,
     ) -> None:
         self.channel = channel
         self.after = after
         self.caller = caller
+        self.durable = bound is None
         self._clock = clock
         self._throttle_seconds = throttle_seconds
         self._bound = bound
         self._spawn = spawn
-        self._queue: deque[Told | Shown | Stream] = deque()
+        self._place = place
+        self._queue: deque[tuple[int, Told | Shown | Stream]] = deque()
+        self._at: int | None = None  # where in the log the one on its way comes from
         self._wake = asyncio.Event()
         self._streams: dict[StreamKey, Stream] = {}
         self._next_edit: dict[str, float] = {}  # session → when its next edit may go out
@@ -166,13 +170,20 @@ class Outlet:
         self.flush(session)
 
     def _put(self, item: Told | Shown | Stream) -> None:
-        if len(self._queue) >= self._bound:
+        if self._bound is not None and len(self._queue) >= self._bound:
             logger.warning("channel.too_slow", channel=self.channel.id, waiting=len(self._queue))
             self._queue.clear()
             self._cut = True
         elif not self._cut:
-            self._queue.append(item)
+            self._queue.append((self._place(), item))
         self._wake.set()
+
+    @property
+    def settled(self) -> int:
+        """Up to here in the log, all that concerns this channel has been delivered."""
+        if self._at is not None:
+            return self._at - 1
+        return self._queue[0][0] - 1 if self._queue else self._place()
 
     # --- delivery
 
@@ -181,7 +192,9 @@ class Outlet:
         try:
             while True:
                 while self._queue:
-                    await self._deliver(self._queue.popleft())
+                    self._at, item = self._queue.popleft()
+                    await self._deliver(item)
+                    self._at = None
                 if self._finishing or self._cut:
                     return
                 self._wake.clear()

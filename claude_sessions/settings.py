@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationInfo,
     field_validator,
 )
@@ -202,6 +203,81 @@ class ScheduleSettings(Section):
     """In which schedules are meant and days are counted, like Europe/Berlin. "": this machine's."""
 
 
+def _address(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
+        raise ValueError("not an address; write one like https://example.org/path")
+    return value
+
+
+def _channel(value: str | None) -> str | None:
+    if value is not None and (not value.strip() or len(value) > 200):
+        raise ValueError("not a channel; write one like telegram|123456789")
+    return value
+
+
+def _quiet(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"([01]?\d|2[0-3])-([01]?\d|2[0-3])", value):
+        raise ValueError("not hours; write them like 22-7")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_address)]
+ChannelId = Annotated[str, AfterValidator(_channel)]
+Hours = Annotated[str, AfterValidator(_quiet)]
+
+
+class TelegramSettings(Section):
+    token: Annotated[SecretStr | None, Empty] = None
+    """The bot's token, from @BotFather. "": none, and no Telegram, unless token_file has it."""
+    token_file: Annotated[Place | None, Empty] = None
+    """A file that holds the token, and that nobody else can read."""
+    base_url: Address = "https://api.telegram.org/bot"
+    """Where the Bot API is; the token is put behind it."""
+    base_file_url: Address = "https://api.telegram.org/file/bot"
+    """Where the Bot API's files are; the token is put behind it."""
+    topics: Literal["off", "per_session", "per_project"] = "off"
+    """In a forum group: a topic for each session, or for each project."""
+    stream_interval_seconds: Annotated[float, Field(ge=0.2, le=60)] = 1.0
+    """How often the message that shows a running turn may be edited."""
+    drafts: bool = False
+    """Stream as drafts in private chats, with Telegram's own preview, instead of by editing."""
+    quiet_hours: Annotated[Hours | None, Empty] = None
+    """When nothing rings, like 22-7; a digest follows in the morning. /quiet is a person's own."""
+    old_updates_minutes: Annotated[float, Field(ge=0, le=1440)] = 10.0
+    """What came while the daemon was down is run at once if younger; else the person is asked."""
+
+
+class ChannelSettings(Section):
+    workdirs: Mapping[str, ChannelId] = Field(default_factory=dict)
+    """Which channel hears of a session by its directory: the longest path that contains it wins."""
+    fallback: Annotated[ChannelId | None, Empty] = None
+    """The channel for sessions that come from nowhere else."""
+
+
+class OrchestratorSettings(Section):
+    message_command: tuple[str, ...] = ()
+    """The program that sends a message to a channel, as a list; []: none."""
+    event_command: tuple[str, ...] = ()
+    """The program that takes a system event, as a list; []: none."""
+    webhook_url: Annotated[Address | None, Empty] = None
+    """Where to wake the orchestrator when no channel is known. "": nowhere."""
+
+    @property
+    def configured(self) -> bool:
+        return bool(self.message_command or self.event_command or self.webhook_url)
+
+
+class VoiceSettings(Section):
+    url: Annotated[Address | None, Empty] = None
+    """An OpenAI-compatible endpoint that transcribes voice messages. "": they are refused."""
+    key: Annotated[SecretStr | None, Empty] = None
+    """Its key. "": none, unless key_file has it."""
+    key_file: Annotated[Place | None, Empty] = None
+    """A file that holds the key."""
+    model: Annotated[str, Field(min_length=1)] = "whisper-1"
+    """The model to ask there."""
+
+
 class ConsoleSettings(Section):
     enabled: bool = True
     """Serve the chat in the terminal, when there is one."""
@@ -237,6 +313,14 @@ class Settings(Section):
     """Where work is found."""
     schedules: ScheduleSettings = Field(default_factory=ScheduleSettings)
     """What starts by the clock."""
+    telegram: TelegramSettings = Field(default_factory=TelegramSettings)
+    """The chat in your pocket."""
+    voice: VoiceSettings = Field(default_factory=VoiceSettings)
+    """Voice messages."""
+    channels: ChannelSettings = Field(default_factory=ChannelSettings)
+    """Who hears of a session."""
+    orchestrator: OrchestratorSettings = Field(default_factory=OrchestratorSettings)
+    """A program that hears of sessions whose channel is its own."""
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     """The chat in the terminal."""
     log: LogSettings = Field(default_factory=LogSettings)

@@ -14,6 +14,7 @@ from typing import Any
 import structlog
 
 from claude_sessions import events as e
+from claude_sessions.changes import NO_CHANGES, Changes, begun, changed
 from claude_sessions.model import (
     MOVES,
     Activity,
@@ -93,6 +94,7 @@ class SessionState:
     turn_started_at: datetime | None = None
     turns: int = 0
     cut_off: Reason | None = None  # why the last turn did not come to its end
+    changes: Changes = NO_CHANGES  # of files, by the running or the last turn
 
     queue: tuple[QueuedMessage, ...] = ()
     taken: tuple[QueuedMessage, ...] = ()  # into the running turn
@@ -366,13 +368,17 @@ def _conversation(state: SessionState, event: e.Event, payload: e.Payload) -> di
                 "turn_started_at": event.at,
                 "turns": state.turns + 1,
                 "cut_off": None,
+                "changes": begun(state.changes, event, payload),
             }
         case e.TurnCompleted():
             # A turn of Claude's own may end beside the one a person began.
             over = _NO_TURN if event.turn == state.turn else {}
-            return over | _spent(state, payload.cost_usd) | _context(state, payload)
+            settled = {"changes": replace(state.changes, until=event.at)}
+            return over | settled | _spent(state, payload.cost_usd) | _context(state, payload)
         case e.TurnInterrupted():
-            return _NO_TURN | _spent(state, payload.cost_usd) | {"cut_off": payload.reason}
+            settled = {"changes": replace(state.changes, until=event.at)}
+            cut_off = {"cut_off": payload.reason}
+            return _NO_TURN | settled | _spent(state, payload.cost_usd) | cut_off
     return {}
 
 
@@ -394,9 +400,19 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
         case e.AssistantMessage(parent_tool_use_id=None):
             return {"blocks": state.blocks + 1}
         case e.TerminalMessage():
-            return {"blocks": state.blocks + 1, "transcript_bytes": payload.transcript_bytes}
+            # A turn we know nothing of: what came before it can no longer be put back alone.
+            return {
+                "blocks": state.blocks + 1,
+                "transcript_bytes": payload.transcript_bytes,
+                "changes": NO_CHANGES,
+            }
         case e.ToolRequested(parent_tool_use_id=None):
             return {"tools": (*state.tools, payload.tool_use_id)}
+        case e.ToolOutput(file=file) if file:
+            directory = state.spec.directory
+            return {"changes": changed(state.changes, event, payload, directory)}
+        case e.TurnUndone():
+            return {"changes": replace(state.changes, undone=True)}
         case e.ToolCompleted():
             return {"tools": tuple(t for t in state.tools if t != payload.tool_use_id)}
         case e.TaskStarted():
@@ -417,7 +433,11 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
         case e.ModeChanged():
             return {"spec": replace(state.spec, mode=payload.permission_mode)}
         case e.DirectoryChanged():
-            return {"spec": replace(state.spec, directory=payload.directory)}
+            # Claude's checkpoints count from the directory: there, other files would be hit.
+            return {
+                "spec": replace(state.spec, directory=payload.directory),
+                "changes": replace(state.changes, checkpoint=""),
+            }
         case e.BudgetChanged():
             return {"spec": replace(state.spec, budget_usd=payload.budget_usd)}
         case e.ModelChanged():

@@ -89,6 +89,10 @@ class Watch:
     def stream(self) -> Notification:
         return self._say(Kind.STREAM, "")
 
+    def sign(self, kind: Kind) -> Notification:
+        """Of something that a channel shows in its own way."""
+        return self._say(kind, "")
+
     def open_cards(self) -> dict[str, Notification]:
         return {i: n for i, n in self.cards.items() if not _is_decided(n)}
 
@@ -128,6 +132,8 @@ class Watch:
                 return self._front(Kind.STREAM, output)
             case e.ContextCompacted():
                 return self._front(Kind.NOTICE, wording.compacted(self.state, payload))
+            case e.TurnUndone():
+                return self._front(Kind.NOTICE, wording.turn_undone(self.state, payload))
             case e.Noticed():
                 self._logged_out |= payload.code == "login"
                 text = wording.about(self.state, payload.message)
@@ -149,7 +155,11 @@ class Watch:
         self._told_turn = turn_id
         if turn.is_error:
             return NOTHING if self._explained(turn) else self._turn_failed(turn)
-        front = self._say(Kind.WAITING, wording.turn_over(state, turn))
+        actions = wording.diff_action(state) + wording.undo_action(state)
+        front = replace(
+            self._say(Kind.WAITING, wording.turn_over(state, turn), actions),
+            seconds=turn.duration_ms / 1000,
+        )
         if state.queue or state.budget_left == 0.0:
             return News(front=front)  # it goes on, or ends, by itself
         back = self._say(
@@ -167,14 +177,18 @@ class Watch:
         return self._limited or turn.reason == "budget_exhausted"
 
     def _turn_failed(self, turn: e.TurnCompleted) -> News:
-        text = wording.turn_failed(self.state, turn)
-        return self._all(Kind.WAITING, text, wording.waiting_actions(self.state))
+        state, text = self.state, wording.turn_failed(self.state, turn)
+        actions = wording.waiting_actions(state)
+        front = self._say(Kind.WAITING, text, actions + wording.undo_action(state))
+        return News(front=front, back=self._say(Kind.WAITING, text, actions, foreground=False))
 
     def _interrupted(self, turn: e.TurnInterrupted) -> News:
         self._words = turn.partial_text or self._words
         if turn.reason not in WORTH_SAYING or self.state.spec.once:
             return NOTHING
-        return self._front(Kind.WAITING, wording.turn_interrupted(self.state, turn))
+        actions = wording.diff_action(self.state) + wording.undo_action(self.state)
+        text = wording.turn_interrupted(self.state, turn)
+        return News(front=self._say(Kind.WAITING, text, actions))
 
     # --- endings of a run
 
@@ -211,6 +225,8 @@ class Watch:
             text=text,
             foreground=foreground,
             actions=actions,
+            turn=self.state.turn,
+            began=self.state.turn_started_at,
         )
 
     def _front(self, kind: Kind, text: str) -> News:

@@ -14,6 +14,7 @@ from claude_sessions import events as e
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Kind
 from claude_sessions.commands import replies
+from claude_sessions.commands.diffs import changed, undone
 from claude_sessions.commands.figures import clock, count, money
 from claude_sessions.commands.listing import folder
 from claude_sessions.model import Reason, Status
@@ -133,6 +134,7 @@ def turn_over(state: SessionState, turn: e.TurnCompleted) -> str:
     return line(
         state.name,
         clock(turn.duration_ms / 1000),
+        changed(state),
         cost(turn.cost_usd),
         f"context {share:.0%}".replace("%", " %") if share is not None else "",
     )
@@ -148,13 +150,19 @@ def turn_failed(state: SessionState, turn: e.TurnCompleted) -> str:
 
 
 def turn_interrupted(state: SessionState, turn: e.TurnInterrupted) -> str:
-    return line(f"⏹ {state.name}", "interrupted", clock(turn.duration_ms / 1000))
+    took = clock(turn.duration_ms / 1000)
+    return line(f"⏹ {state.name}", "interrupted", took, changed(state))
+
+
+def turn_undone(state: SessionState, payload: e.TurnUndone) -> str:
+    return undone(state, payload.files, payload.kept)
 
 
 def waiting(state: SessionState, turn: e.TurnCompleted, said: str) -> str:
     head = line(
         f"💬 {state.name} waits for you",
         clock(turn.duration_ms / 1000),
+        changed(state),
         cost(turn.cost_usd),
     )
     return lines(head, last_words(said))
@@ -164,7 +172,17 @@ def waiting_actions(state: SessionState) -> tuple[Action, ...]:
     return (
         Action(label="Read", line=f"/fg {state.id}"),
         Action(label="Reply", line=f"/say {state.id} ", needs_text=True),
+        *diff_action(state),
     )
+
+
+def diff_action(state: SessionState) -> tuple[Action, ...]:
+    return (Action(label="Diff", line=f"/diff {state.id}"),) if state.changes.files else ()
+
+
+def undo_action(state: SessionState) -> tuple[Action, ...]:
+    undo = Action(label="Undo turn", line=f"/undo {state.id}")
+    return (undo,) if state.changes.undoable else ()
 
 
 def long_running(state: SessionState, seconds: float) -> str:
@@ -236,6 +254,7 @@ def ended_actions(state: SessionState) -> tuple[Action, ...]:
     return (
         Action(label="Read", line=f"/output {state.id}"),
         Action(label="Go on", line=f"/resume {state.id} ", needs_text=True),
+        *diff_action(state),
     )
 
 

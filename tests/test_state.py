@@ -32,6 +32,15 @@ ANYTIME: list[st.SearchStrategy[e.Payload]] = [
     st.builds(e.AssistantMessage, text=st.just("words")),
     st.builds(e.AssistantMessage, text=st.just("words"), parent_tool_use_id=st.just("t")),
     st.builds(e.TurnStarted),
+    st.builds(e.TurnStarted, message_ids=st.tuples(IDS)),
+    st.builds(
+        e.ToolOutput,
+        tool_use_id=IDS,
+        content=st.just(""),
+        file=st.sampled_from(["", "a", "/b"]),
+        added=st.integers(0, 9),
+    ),
+    st.builds(e.TurnUndone, files=st.just(("/b",))),
     st.builds(e.TurnCompleted, cost_usd=COSTS, context_tokens=st.integers(0, 9)),
     st.builds(e.TurnInterrupted, reason=st.just(Reason.USER), cost_usd=st.none() | COSTS),
     st.builds(

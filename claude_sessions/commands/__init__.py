@@ -47,7 +47,7 @@ class Launch(Command):
     once: bool = False
     foreground: bool = False
     attachments: tuple[Mapping[str, Any], ...] = ()
-    origin: str | None = None  # the channel that hears of it; default: the caller's own
+    origin: str | None = None  # the channel that hears of it; None: see `origins.py`
     queue: bool = False  # when every process is at work, wait in line for one
     worktree: bool = False  # in a git worktree of its own, on a branch of its own
 
@@ -179,6 +179,26 @@ class ListTurns(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "read sessions"
     session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff(Command):
+    """What a turn changed in files, as far as Claude's own tools changed them."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "read sessions"
+    session: str
+    turn: int | None = None  # as /turns counts them; None: the last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(Command):
+    """Put the files back that the last turn changed."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "undo turns"
+    session: str
+    confirmed: bool = False  # also what somebody else has changed in them since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,9 +460,14 @@ class Help(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk(Command):
-    """Plain text: to whoever this channel last brought forward; an open question is answered."""
+    """Plain text: to whoever this channel last brought forward; an open question is answered.
+
+    `session`: to this one instead. `steer`: into the running turn, since it belongs to it.
+    """
 
     ROLE: ClassVar[Role] = Role.PROMPTER
     TO: ClassVar[str] = "talk to sessions"
     text: str
     attachments: tuple[Mapping[str, Any], ...] = ()
+    session: str | None = None
+    steer: bool = False

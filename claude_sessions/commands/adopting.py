@@ -82,7 +82,7 @@ async def adopt(pool: Pool, command: c.Adopt, caller: Caller) -> c.Reply:
         one.claude_id,
         one.title,
         name=command.name,
-        origin=caller.channel,
+        origin=pool.origins.of(None, caller.channel, directory),
         caller=str(caller),
     )
     text, actions = texts.adopted(state, wanted=command.name)

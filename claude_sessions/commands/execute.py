@@ -17,6 +17,7 @@ from claude_sessions.commands import (
     scheduling,
     starting,
     talking,
+    undoing,
     worktrees,
 )
 from claude_sessions.commands.lines import line_of
@@ -49,6 +50,8 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Stats: reading.stats,
     c.Cost: reading.cost,
     c.ListTurns: reading.list_turns,
+    c.Diff: undoing.diff,
+    c.Undo: undoing.undo,
     c.ListApprovals: deciding.list_approvals,
     c.Decide: deciding.decide,
     c.Answer: deciding.answer,

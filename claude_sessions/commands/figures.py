@@ -1,4 +1,4 @@
-"""Time and money in few characters."""
+"""Time, money and lines in few characters."""
 
 from __future__ import annotations
 
@@ -66,3 +66,7 @@ def ordinal(number: int) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lines_changed(added: int, removed: int) -> str:
+    return f"+{added:,} −{removed:,}"

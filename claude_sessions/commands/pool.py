@@ -18,6 +18,7 @@ from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import PermissionMode
+from claude_sessions.origins import Origins
 from claude_sessions.people import Caller
 from claude_sessions.projects import Projects
 from claude_sessions.schedules.timekeeper import Timekeeper
@@ -51,6 +52,7 @@ class Pool:
     clock: Clock
     worktrees: Worktrees
     schedules: Timekeeper
+    origins: Origins
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 
 

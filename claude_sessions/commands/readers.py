@@ -143,6 +143,18 @@ def _forget(line: Line) -> c.Command:
     return c.Forget(session=session, confirmed=line.has("yes"))
 
 
+def _diff(line: Line) -> c.Command:
+    session = line.word(NAME)
+    line.end()
+    return c.Diff(session=session, turn=values.turn(line))
+
+
+def _undo(line: Line) -> c.Command:
+    session = line.word(NAME)
+    line.end()
+    return c.Undo(session=session, confirmed=line.has("yes"))
+
+
 def _budget(line: Line) -> c.Command:
     session, word = line.word(NAME), line.word("The budget")
     line.end()
@@ -343,6 +355,8 @@ READERS: dict[str, Reader] = {
     "rename": _rename,
     "tasks": _tasks,
     "turns": _on_session(c.ListTurns),
+    "diff": _diff,
+    "undo": _undo,
     "forget": _forget,
     "budget": _budget,
     "schedule": _schedule,

@@ -54,6 +54,7 @@ async def add(pool: Pool, command: c.AddSchedule, caller: Caller) -> c.Reply:
     zone = zone_of(command.zone) if command.zone else pool.schedules.zone
     when = understood(command.when, now, zone)
     _check(pool, order, caller)
+    directory = pool.workdirs.resolve(order.directory)
     schedule = Schedule(
         id=new_id(),
         cron=when.cron,
@@ -61,7 +62,7 @@ async def add(pool: Pool, command: c.AddSchedule, caller: Caller) -> c.Reply:
         zone=command.zone,
         prompt=order.prompt,
         name=order.name,
-        directory=pool.workdirs.resolve(order.directory),
+        directory=directory,
         model=order.model,
         mode=order.mode,
         budget_usd=order.budget_usd,
@@ -71,7 +72,7 @@ async def add(pool: Pool, command: c.AddSchedule, caller: Caller) -> c.Reply:
         by=caller.name,
         role=caller.role,
         agent=caller.agent,
-        origin=order.origin or caller.channel,
+        origin=pool.origins.of(order.origin, caller.channel, directory),
         made_at=now,
         since=now,
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from claude_sessions import commands as c
+from claude_sessions.channel import Action
 from claude_sessions.commands import replies
 from claude_sessions.commands.deciding import answer
+from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool, about, no_agent_into_looser, still_allowed
 from claude_sessions.errors import BadRequest, Conflict
 from claude_sessions.model import AskKind, Status
@@ -43,20 +45,32 @@ async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
 
 
 async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
-    state = await _in_front(pool, caller)
+    if command.session is not None:
+        state = await pool.book.find(command.session)
+    else:
+        state = await _in_front(pool, command, caller)
     question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
     if question is not None:
         caller.must_be(c.Answer.ROLE, c.Answer.TO)
         said = c.Answer(approval=question.id, answers=(command.text,))
         return await answer(pool, said, caller)
-    said_to = c.Respond(session=state.id, text=command.text, attachments=command.attachments)
+    said_to = c.Respond(
+        session=state.id,
+        text=command.text,
+        attachments=command.attachments,
+        steer=command.steer and state.turn is not None,
+    )
     return await respond(pool, said_to, caller)
 
 
-async def _in_front(pool: Pool, caller: Caller) -> SessionState:
+async def _in_front(pool: Pool, command: c.Talk, caller: Caller) -> SessionState:
     here = pool.log.store.fronts(caller.channel or "")
     if not here:
-        raise BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")
+        nobody = BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")
+        start = c.Launch(prompt=command.text, foreground=True, attachments=command.attachments)
+        if (line := line_of(start)) is not None:
+            nobody.actions = (Action(label="Start one with this", line=line),)
+        raise nobody
     return await pool.book.load(here[0])
 
 

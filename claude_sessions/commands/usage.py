@@ -156,6 +156,16 @@ COMMANDS: dict[str, Usage] = {
         help="the turns of a session, to branch off from",
         example="/turns fix-auth",
     ),
+    "diff": Usage(
+        line="/diff NAME [--turn N]",
+        help="what a session's last turn, or another, changed in files",
+        example="/diff fix-auth --turn 2",
+    ),
+    "undo": Usage(
+        line="/undo NAME [--yes]",
+        help="put the files of a session's last turn back; not what its commands changed",
+        example="/undo fix-auth",
+    ),
     "forget": Usage(
         line="/forget NAME [--yes]",
         help="delete all that is kept of a session",

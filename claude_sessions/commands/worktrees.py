@@ -58,7 +58,13 @@ async def _launch_apart(pool: Pool, command: c.Launch, caller: Caller) -> c.Repl
     name = await pool.manager.free_name(wanted)
     made = await pool.worktrees.make(directory, name, caller=str(caller))
     worktree = made.worktree
-    there = replace(command, directory=made.directory, name=worktree.name, worktree=False)
+    there = replace(
+        command,
+        directory=made.directory,
+        name=worktree.name,
+        worktree=False,
+        origin=pool.origins.of(command.origin, caller.channel, directory),
+    )
     try:
         reply = await starting.launch(pool, there, caller)
     except SessionsError:

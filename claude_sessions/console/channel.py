@@ -71,8 +71,9 @@ class ConsoleChannel:
                 await self._speak(ref.id, notification)
             case Kind.TOOL:
                 await self._print(self._under_name(notification, self._dim(notification.text)))
-            case Kind.WAITING if notification.foreground and not notification.actions:
-                await self._print([*self._dim(notification.text)])
+            case Kind.WAITING if notification.foreground and "\n" not in notification.text:
+                offered = self._offer(ref.id, notification.actions)
+                await self._print([*self._dim(notification.text), *offered])
                 self._speaker = None
             case Kind.CARD:
                 await self._ask(ref.id, notification)
@@ -200,11 +201,13 @@ class ConsoleChannel:
     ) -> None:
         self._check()
         self._speaker = None
-        offered: list[str] = []
-        if actions:
-            offer = self.choices.offer(key, actions, decision=card is not None)
-            offered = self._offered(offer, card)
-        await self._print(["", *lines, *offered])
+        await self._print(["", *lines, *self._offer(key, actions, card)])
+
+    def _offer(self, key: str, actions: Sequence[Action], card: Card | None = None) -> list[str]:
+        if not actions:
+            return []
+        offer = self.choices.offer(key, actions, decision=card is not None)
+        return self._offered(offer, card)
 
     def _offered(self, offer: Offer, card: Card | None) -> list[str]:
         labels = [f"[{n}] {harmless(a.label)}" for n, a in enumerate(offer.actions, offer.first)]

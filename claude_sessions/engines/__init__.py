@@ -97,11 +97,22 @@ class ToolCall(EngineEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a tool did to a file. `patch`: hunks of a unified diff; empty when there is too much."""
+
+    file: str
+    patch: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult(EngineEvent):
     id: str
     content: str
     is_error: bool = False
     parent: str | None = None
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +248,18 @@ class Conversation(Protocol):
     async def set_mode(self, mode: PermissionMode) -> None: ...
     async def set_model(self, model: str | None) -> None: ...
     async def stop_task(self, task_id: str) -> None: ...
+    async def rewindable(self, message_id: str) -> tuple[str, ...]:
+        """The files that differ from what they were before this message, by absolute path.
+
+        Only those that Claude's own tools ever changed; not what a subagent did. Raises
+        `EngineError` where there is no checkpoint.
+        """
+        ...
+
+    async def rewind(self, message_id: str) -> None:
+        """Put all of those back, whoever changed them. Not refused while a turn runs."""
+        ...
+
     def abandon(self) -> None:
         """Begin to close, without waiting for it."""
         ...

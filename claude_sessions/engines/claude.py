@@ -34,6 +34,7 @@ log = structlog.get_logger()
 CONTROL_SECONDS = 8.0
 CLOSE_SECONDS = 2.0
 SEND_SECONDS = 30.0
+REWIND_SECONDS = 30.0
 START_SECONDS = 60.0
 SLOT_SECONDS = 5.0
 MINIMUM_CLI = (2, 1, 300)  # older ones were never tried with what we expect of the stream
@@ -56,6 +57,8 @@ class ClaudeEngine:
             **env,
             "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
             "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1",
+            # The SDK's option only sets this for a process of its own making; ours is not.
+            "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "true",
         }
         self._setting_sources = tuple(setting_sources)
         self._cli_path = cli_path
@@ -319,6 +322,19 @@ class ClaudeConversation:
     async def stop_task(self, task_id: str) -> None:
         async with _answered("stop of a task"):
             await self._client.stop_task(task_id)
+
+    async def rewindable(self, message_id: str) -> tuple[str, ...]:
+        query: Any = self._client._query
+        request = {"subtype": "rewind_files", "user_message_id": message_id, "dry_run": True}
+        async with _answered("question about its file checkpoints"):
+            answer = await query._send_control_request(request)
+        if not answer.get("canRewind"):
+            raise EngineError(str(answer.get("error") or "There is no file checkpoint."))
+        return tuple(str(path) for path in answer.get("filesChanged") or ())
+
+    async def rewind(self, message_id: str) -> None:
+        async with _answered("order to put files back", REWIND_SECONDS):
+            await self._client.rewind_files(message_id)
 
     async def close(self) -> None:
         """Runs in a task of its own: a second cancellation must not leak the process."""

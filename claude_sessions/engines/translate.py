@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from claude_sessions import engines as g
+from claude_sessions.engines.edits import Edits
 from claude_sessions.model import PermissionMode
 
 Frame = dict[str, Any]
@@ -28,6 +29,7 @@ class Translator:
         self._context_tokens = 0
         self._local_output: list[str] = []
         self._leaf = ""
+        self._edits = Edits()
 
     def feed(self, frame: Frame) -> list[g.EngineEvent]:
         """What a frame means; never raises, whatever the CLI sends."""
@@ -122,6 +124,7 @@ class Translator:
                     parent=parent,
                 )
             case "tool_use" | "server_tool_use":
+                self._edits.called(block["id"], block["name"], block["input"])
                 yield g.ToolCall(
                     id=block["id"], name=block["name"], input=block["input"], parent=parent
                 )
@@ -141,14 +144,18 @@ class Translator:
                     content.removeprefix(STDOUT_TAGS[0]).split(STDOUT_TAGS[1])[0]
                 )
             return
-        for block in content:
-            if block.get("type") == "tool_result":
-                yield g.ToolResult(
-                    id=block["tool_use_id"],
-                    content=_plain(block.get("content")),
-                    is_error=bool(block.get("is_error")),
-                    parent=frame.get("parent_tool_use_id"),
-                )
+        results = [block for block in content if block.get("type") == "tool_result"]
+        # What is told of one result beside it cannot be told apart for several.
+        told = frame.get("tool_use_result") if len(results) == 1 else None
+        for block in results:
+            failed = bool(block.get("is_error"))
+            yield g.ToolResult(
+                id=block["tool_use_id"],
+                content=_plain(block.get("content")),
+                is_error=failed,
+                parent=frame.get("parent_tool_use_id"),
+                edit=self._edits.done(block["tool_use_id"], None if failed else told, failed),
+            )
 
     def _result(self, frame: Frame) -> g.TurnOver:
         models = frame.get("modelUsage") or {}

@@ -33,6 +33,7 @@ from claude_sessions.events.conversation import (
     TurnCompleted,
     TurnInterrupted,
     TurnStarted,
+    TurnUndone,
     UserMessage,
 )
 from claude_sessions.events.decisions import (
@@ -155,6 +156,7 @@ __all__ = [
     "TurnCompleted",
     "TurnInterrupted",
     "TurnStarted",
+    "TurnUndone",
     "Unknown",
     "UserMessage",
     "WorktreeCreated",

@@ -93,6 +93,15 @@ class TurnInterrupted(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUndone(Payload):
+    """Files are again as they were before the turn; what was said in it stays said."""
+
+    TYPE: ClassVar[str] = "turn.undone"
+    files: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()  # not put back: there is no checkpoint of what a subagent does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessage(Payload):
     TYPE: ClassVar[str] = "assistant.message"
     text: str
@@ -127,6 +136,10 @@ class ToolOutput(Payload):
     content: str
     is_error: bool = False
     parent_tool_use_id: str | None = None
+    file: str = ""  # that it changed, as Claude names it
+    patch: str = ""  # how: hunks of a unified diff; empty also when there was too much of it
+    added: int = 0  # lines
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.model import PermissionMode
@@ -29,16 +31,21 @@ def facts_of(event: g.EngineEvent) -> list[e.Payload]:
                 )
             ]
         case g.ToolResult():
-            return [
-                e.ToolOutput(
-                    tool_use_id=event.id,
-                    content=event.content,
-                    is_error=event.is_error,
-                    parent_tool_use_id=event.parent,
-                )
-            ]
+            return [_output(event)]
         case _:
             return _occurrence(event)
+
+
+def _output(event: g.ToolResult) -> e.ToolOutput:
+    output = e.ToolOutput(
+        tool_use_id=event.id,
+        content=event.content,
+        is_error=event.is_error,
+        parent_tool_use_id=event.parent,
+    )
+    if (edit := event.edit) is None:
+        return output
+    return replace(output, file=edit.file, patch=edit.patch, added=edit.added, removed=edit.removed)
 
 
 def _message(event: g.Text) -> e.AssistantMessage:

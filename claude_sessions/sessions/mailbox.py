@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import structlog
 
+from claude_sessions.cause import CAUSE, because
 from claude_sessions.errors import Conflict
 
 log = structlog.get_logger()
@@ -28,11 +29,13 @@ class Order:
     act: Act
     done: asyncio.Future[Any]
     own: bool = False  # the session's own: nobody waits
+    cause: str | None = field(default_factory=CAUSE.get)  # of whoever gave it
 
     async def carry_out(self) -> None:
         """Its failure is the concern of whoever gave the order."""
         try:
-            result = await self.act()
+            with because(self.cause):
+                result = await self.act()
         except Exception as error:
             if self.own:
                 raise

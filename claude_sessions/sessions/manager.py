@@ -38,6 +38,7 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.session import Session
 from claude_sessions.sessions.stream import not_offered, slash_of
 from claude_sessions.sessions.timers import Rhythm
+from claude_sessions.sessions.undo import Undone, Unsure, refuse_undo
 from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
@@ -392,6 +393,23 @@ class SessionManager(Orders):
             if admitted:
                 self._live.start(state.id)
             return True
+
+    async def undo(
+        self, state: SessionState, *, caller: str | None = None, confirmed: bool = False
+    ) -> Undone | Unsure:
+        """Wakes it if need be, but says nothing to it."""
+        refuse_undo(state)
+        for _ in range(2):  # it may be only just falling asleep
+            if state.id not in self._live:
+                await self.wake(state, caller=caller)
+            try:
+                return await self._with_live(state, lambda s: s.undo(caller, confirmed=confirmed))
+            except Gone:
+                await self._live.gone(state.id)
+                state = await self._book.load(state.id)
+                if state.status.ended:
+                    break  # it could not be started: once more would change nothing
+        raise Conflict(f"{state.name} is {state.status}. {state.message}".strip())
 
     async def kill(self, state: SessionState, *, caller: str | None = None) -> bool:
         """False: it had ended already, which is fine."""

@@ -17,6 +17,7 @@ import structlog
 from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
+from claude_sessions.cause import CAUSE
 from claude_sessions.clock import Clock
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Conflict, EngineError, LiveElsewhere
@@ -32,6 +33,7 @@ from claude_sessions.sessions.stream import MessageStream
 from claude_sessions.sessions.timers import Alarms, Rhythm
 from claude_sessions.sessions.transcript import given_back, never_began, size, trouble
 from claude_sessions.sessions.turn import Turn
+from claude_sessions.sessions.undo import Undone, Unsure, put_back
 from claude_sessions.state import SessionState, draft
 
 log = structlog.get_logger()
@@ -71,6 +73,7 @@ class Session:
         self._login_told = False
         self._told_of_tasks = False
         self._over = False
+        self._opened_or_over = asyncio.Event()
         self._alarms = Alarms(
             clock,
             rhythm,
@@ -126,6 +129,12 @@ class Session:
     async def stop_task(self, task_id: str) -> None:
         await self._mailbox.order(lambda: self._process.live.stop_task(task_id))
 
+    async def undo(self, caller: str | None, *, confirmed: bool) -> Undone | Unsure:
+        """Put the files of its last turn back; waits for a process that is only starting."""
+        await self._opened_or_over.wait()
+        found: Undone | Unsure = await self._mailbox.order(lambda: self._undo(caller, confirmed))
+        return found
+
     @property
     def pid(self) -> int | None:
         conversation = self._process.conversation
@@ -144,6 +153,7 @@ class Session:
     # --- the one task
 
     async def run(self) -> None:
+        CAUSE.set(None)  # whoever woke it has not caused all that it does from here on
         try:
             async with asyncio.TaskGroup() as children:
                 tasks = [
@@ -156,6 +166,7 @@ class Session:
         finally:
             self._over = True
             self._mailbox.close()
+            self._opened_or_over.set()
 
     async def _attend(self) -> None:
         while not self._over:
@@ -225,6 +236,7 @@ class Session:
         )
         self._alarms.spoken_to()
         await self._advance()
+        self._opened_or_over.set()
 
     # --- messages
 
@@ -297,6 +309,14 @@ class Session:
         self._renewed = True
         if may_rest(self.state):
             await self._sleep(Reason.BUDGET)  # the next process is told the new one
+
+    async def _undo(self, caller: str | None, confirmed: bool) -> Undone | Unsure:
+        self._alarms.spoken_to()
+        found = await put_back(self.state, self._process.live, confirmed=confirmed)
+        if isinstance(found, Undone):
+            undone = e.TurnUndone(files=found.files, kept=found.kept)
+            await self._record(undone, turn=self.state.changes.turn, caller=caller)
+        return found
 
     # --- what Claude does
 

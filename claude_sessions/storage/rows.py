@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import orjson
 
+from claude_sessions.cause import CAUSE
 from claude_sessions.codec import decode, encode
 from claude_sessions.events import Draft, Event, Payload, Unknown
 
@@ -68,6 +69,7 @@ class Fact:
 
 def to_facts(drafts: Iterable[Draft], at: datetime, *, epoch: str, runner: str) -> list[Fact]:
     micros = to_micros(at)
+    because = CAUSE.get()
     facts = []
     for draft in drafts:
         payload = draft.payload
@@ -87,7 +89,7 @@ def to_facts(drafts: Iterable[Draft], at: datetime, *, epoch: str, runner: str) 
         made.turn = turn = draft.turn
         made.payload = payload
         made.caller = caller = draft.caller
-        made.caused_by = cause = draft.caused_by
+        made.caused_by = cause = draft.caused_by or because
         made.__class__ = Event
         event: Event = made
         text = data.decode() if len(data) <= INLINE else None

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from claude_sessions.errors import SessionsError, StorageFull
-from claude_sessions.storage import figures
+from claude_sessions.storage import figures, mail
 from claude_sessions.storage.index import rebuild
 
 V1 = """
@@ -108,6 +108,7 @@ MIGRATIONS: tuple[tuple[Callable[[sqlite3.Connection], None], ...], ...] = (
     (_run(V1),),
     (_run(V2),),  # filled by the next
     (_run(V3), _empty_index, rebuild),
+    (_run(mail.SCHEMA),),
 )
 VERSION = len(MIGRATIONS)
 

@@ -15,6 +15,7 @@ from claude_sessions.model import ENDINGS, Status, new_id
 from claude_sessions.storage import rows
 from claude_sessions.storage.figures import Sums, read_sums, spent_since
 from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, restore, which
+from claude_sessions.storage.mail import Mail
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
 
@@ -36,6 +37,7 @@ class Store:
         self.epoch = self._remember("epoch", new_id())
         if self._remember("runner", runner) != runner:
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'runner'", (runner,))
+        self.mail = Mail(self._db, self._transaction, self._reader)
         self._seq = self.head()
         self._session_seqs: dict[str, int] = {}
 

@@ -19,6 +19,7 @@ from claude_sessions.commands import (
     Cost,
     Decide,
     DeleteSchedule,
+    Diff,
     Foreground,
     Forget,
     Help,
@@ -55,6 +56,7 @@ from claude_sessions.commands import (
     StopTask,
     Talk,
     Trust,
+    Undo,
     Untrust,
     Wait,
     Withdraw,
@@ -140,6 +142,10 @@ LINES: dict[str, Command] = {
     "/wait web": Wait(session="web"),
     "/sleep web": Sleep(session="web"),
     "/turns web": ListTurns(session="web"),
+    "/diff web": Diff(session="web"),
+    "/diff web --turn 2": Diff(session="web", turn=2),
+    "/undo web": Undo(session="web"),
+    "/undo --yes web": Undo(session="web", confirmed=True),
     "/forget web": Forget(session="web"),
     "/forget web --yes": Forget(session="web", confirmed=True),
     "/budget web 7.50": SetBudget(session="web", budget_usd=7.5),
@@ -413,6 +419,7 @@ SHORT = (
     " schedule schedules"
     " projects adopt"
     " worktrees worktree"
+    " diff undo"
 )
 
 

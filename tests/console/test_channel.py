@@ -99,6 +99,24 @@ async def test_two_sessions_that_speak_at_once_never_share_a_line(
     assert all(whole.count(f"belongs to {name}") == 12 for name in texts)
 
 
+async def test_a_quiet_last_line_may_have_choices_right_under_it(
+    person: Person, channel: ConsoleChannel
+) -> None:
+    actions = (Action(label="Diff", line="/diff x"), Action(label="Undo turn", line="/undo x"))
+    await channel.send(stream("There it is.", final=True))
+    await channel.send(tell("fix-auth · 0:04 · 1 file +1 −0", Kind.WAITING, actions))
+    await person.until("Undo turn")
+    lines = person.display.lines
+    start = lines.index("There it is.")
+    assert [line.rstrip() for line in lines[start + 1 : start + 3]] == [
+        "fix-auth · 0:04 · 1 file +1 −0",
+        "  [1] Diff   [2] Undo turn",
+    ]
+    found = channel.choices.find(2, seen=channel.choices.stamp)
+    assert found is not None
+    assert found.action(2) == actions[1]
+
+
 async def test_tool_lines_stand_with_the_words_around_them(
     person: Person, channel: ConsoleChannel
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -17,19 +18,36 @@ from claude_sessions.channel import (
     MemoryChannel,
     Notification,
 )
+from claude_sessions.clock import ManualClock
 from claude_sessions.console import ConsoleChannel
 from claude_sessions.model import AskKind, Risk
+from claude_sessions.orchestrator.channel import Orchestrator
+from claude_sessions.orchestrator.roads import Roads
 from tests.console.terminals import at_a_terminal, at_pipes, screen_of
 
+PLACES = ["memory", "orchestrator", "console on a terminal", "console on a pipe"]
 
-@pytest.fixture(params=["memory", "console on a terminal", "console on a pipe"])
+
+@pytest.fixture(params=PLACES)
 async def channel(request: pytest.FixtureRequest) -> AsyncIterator[Channel]:
     if request.param == "memory":
         yield MemoryChannel("memory|1")
         return
+    if request.param == "orchestrator":
+        async with orchestrator() as opened:
+            yield opened.channel("discord|1")
+        return
     place = at_a_terminal if request.param == "console on a terminal" else at_pipes
     async with place() as person, screen_of(person) as screen:
         yield ConsoleChannel(screen)
+
+
+def orchestrator() -> Orchestrator:
+    clock = ManualClock()
+    command = ("true",)
+    env = {"PATH": os.environ["PATH"]}
+    roads = Roads(message_command=command, event_command=command, env=env, clock=clock)
+    return Orchestrator(roads, states=lambda _: None, blocks=lambda _: (), clock=clock)
 
 
 def note(kind: Kind = Kind.NOTICE, text: str = "Hello.", **more: object) -> Notification:

@@ -22,6 +22,7 @@ from claude_sessions.demo import (
     Script,
     ScriptedModel,
     bash,
+    edit,
     error,
     hang,
     parallel,
@@ -33,6 +34,7 @@ from claude_sessions.demo import (
     think,
     tool,
     usage,
+    write,
 )
 from claude_sessions.engines.claude import ClaudeEngine
 from claude_sessions.errors import EngineError
@@ -447,3 +449,29 @@ async def test_a_big_answer_passes(script: Script, sandbox: Sandbox, spec: Sessi
         answer.set_result(g.Answer(allow=False, message="No."))
         await t.until(g.TurnOver)
         assert len(t.texts[-1]) == 2_000_000
+
+
+async def test_files_can_be_put_back_to_before_a_message_also_after_a_resume(
+    script: Script, sandbox: Sandbox, workdir: Path
+) -> None:
+    script.on("make", write("a.txt", "1\n"), bash("touch b.txt"), say("Made."))
+    script.on("change", read("a.txt"), edit("a.txt", "1", "2"), say("Changed."))
+    spec = SessionSpec(directory=str(workdir), mode=PermissionMode.ACCEPT_EDITS)
+    claude_id, file = str(uuid.uuid4()), workdir / "a.txt"
+    async with talk(sandbox, spec, claude_id=claude_id) as t:
+        made = await t.say("make")
+        await t.until(g.TurnOver)
+        changed = await t.say("change")
+        await t.until(g.TurnOver)
+        assert [r.edit.file for r in t.of(g.ToolResult) if r.edit] == ["a.txt", "a.txt"]
+        assert await t.conversation.rewindable(changed) == (str(file),)
+        assert file.read_text() == "2\n"
+        await t.conversation.rewind(changed)
+        assert file.read_text() == "1\n"
+        assert await t.conversation.rewindable(changed) == ()
+    async with talk(sandbox, spec, resume=claude_id) as t:
+        await t.conversation.rewind(made)
+        assert not file.exists()
+        assert (workdir / "b.txt").exists()
+        with pytest.raises(EngineError, match="No file checkpoint found"):
+            await t.conversation.rewindable(str(uuid.uuid4()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from claude_sessions import events as e
-from claude_sessions.channel import Kind
+from claude_sessions.channel import Kind, MemoryChannel
 from claude_sessions.model import Reason
 from tests.router.stage import HERE, PHONE, Stage, kinds, only, texts
 
@@ -109,6 +109,34 @@ async def test_the_end_of_a_turn_is_one_quiet_line(stage: Stage) -> None:
     )
     await stage.put("auth", over)
     assert only(here, Kind.WAITING).text == "fix-auth · 1:58 · $0.14 · context 23 %"
+    assert only(here, Kind.WAITING).actions == ()
+
+
+async def test_a_turn_that_changed_files_ends_with_how_many_and_what_to_do(stage: Stage) -> None:
+    here, phone = stage.channel(), stage.channel(PHONE)
+    await stage.launch(origin=PHONE, front=(HERE,))
+    await stage.put("auth", e.TurnStarted(message_ids=("m1",)), turn="turn1")
+    for name, added, removed in (("a", 20, 6), ("b", 1, 0), ("c", 0, 0)):
+        output = e.ToolOutput(tool_use_id=name, content="", file=name, added=added, removed=removed)
+        await stage.put("auth", output)
+    await stage.put("auth", e.TurnCompleted(duration_ms=118_000, cost_usd=0.14))
+    assert only(here, Kind.WAITING).text == "fix-auth · 1:58 · 3 files +21 −6 · $0.14"
+    assert [(a.label, a.line) for a in only(here, Kind.WAITING).actions] == [
+        ("Diff", "/diff auth"),
+        ("Undo turn", "/undo auth"),
+    ]
+    labels = [action.label for action in only(phone, Kind.WAITING).actions]
+    assert labels == ["Read", "Reply", "Diff"]
+
+
+async def test_an_undo_is_told_in_front_but_not_twice_to_whoever_did_it(stage: Stage) -> None:
+    here, phone = MemoryChannel(HERE), stage.channel(PHONE)
+    stage.router.attach(here, caller="me@console")
+    await stage.launch(front=(HERE, PHONE))
+    await stage.put("auth", e.TurnUndone(files=("/a",)), caller="me@console")
+    told = "fix-auth: turn undone, 1 file is as before. What commands changed was not undone."
+    assert only(phone, Kind.NOTICE).text == told
+    assert Kind.NOTICE not in kinds(here)
 
 
 async def test_one_who_joins_mid_block_first_gets_the_block_so_far(stage: Stage) -> None:

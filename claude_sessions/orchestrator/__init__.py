@@ -1,0 +1,1 @@
+"""A program that launches sessions and hears of them: its commands and its webhook."""

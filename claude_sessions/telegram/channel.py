@@ -1,0 +1,172 @@
+"""A chat as a channel: a running turn is one message, edited; everything that matters is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from claude_sessions.channel import Action, ChannelClosed, Kind, MessageRef, Notification
+from claude_sessions.clock import Clock
+from claude_sessions.telegram import looks
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.letters import Content, Letter
+from claude_sessions.telegram.outbox import Outbox
+
+RING_AFTER = 30.0  # seconds: an edit does not ring
+ENDS_A_TURN = frozenset(
+    {Kind.WAITING, Kind.CURTAIN, Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT}
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Live:
+    """A turn as this chat sees it run: what was said and done, in its order."""
+
+    session: str
+    name: str
+    key: str
+    seq: int
+    began: datetime
+    pieces: dict[str, looks.Piece] = field(default_factory=dict)
+    letter: Letter | None = None
+
+    def content(self, now: datetime) -> Content:
+        stop = Action(label="Stop", line=f"/interrupt {self.session}")
+        seconds = max((now - self.began).total_seconds(), 0.0)
+        return looks.running(self.name, seconds, list(self.pieces.values()), (stop,))
+
+
+class TelegramChannel:
+    """`send` returns when the message is stored, or, of a running turn, when it is known."""
+
+    def __init__(
+        self,
+        to: Address,
+        outbox: Outbox,
+        *,
+        clock: Clock,
+        quiet: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.id = to.channel
+        self._to = to
+        self._outbox = outbox
+        self._clock = clock
+        self._quiet = quiet
+        self._lives: dict[str, Live] = {}  # by session
+        self._after: dict[str, str] = {}  # session → the card after which its turn goes on
+        self._count = 0
+        self._closed = False
+
+    async def send(self, notification: Notification) -> MessageRef:
+        self._count += 1
+        ref = MessageRef(channel=self.id, id=str(self._count))
+        await self._show(ref, notification)
+        return ref
+
+    async def edit(self, ref: MessageRef, notification: Notification) -> None:
+        await self._show(ref, notification)
+
+    async def close(self) -> None:
+        self._closed = True
+
+    async def _show(self, ref: MessageRef, news: Notification) -> None:
+        if self._closed:
+            raise ChannelClosed(self.id)
+        session = news.session or ""
+        match news.kind:
+            case Kind.WORKING:
+                self._after.pop(session, None)
+                self._outbox.typing(self._to, session)
+            case Kind.STREAM if news.turn is not None:
+                await self._grow(session, news, ref.id, looks.Words(news.text))
+            case Kind.TOOL if news.turn is not None:
+                await self._grow(session, news, ref.id, looks.Tool(news.text))
+            case Kind.CARD:
+                await self._card(session, news)
+            case Kind.WAITING if self._takes_its_place(session, news):
+                await self._answer(session, news)
+            case Kind.CURTAIN:
+                await self._finish(session)
+            case _:
+                if news.kind in ENDS_A_TURN:
+                    await self._finish(session)
+                await self._tell(news)
+
+    def _takes_its_place(self, session: str, news: Notification) -> bool:
+        return news.foreground and session in self._lives and not looks.failed(news)
+
+    # --- a turn
+
+    async def _grow(self, session: str, news: Notification, ref: str, piece: looks.Piece) -> None:
+        live = self._lives.get(session)
+        if live is None:
+            live = self._lives[session] = self._begun(session, news)
+        live.pieces[ref] = piece
+        if live.letter is None:
+            content = live.content(self._clock.now())
+            live.letter = await self._put(live.key, content, news, seq=live.seq, open=True)
+        grown = live
+        self._outbox.still(self._to, session)
+        self._outbox.grow(live.letter, lambda: grown.content(self._clock.now()))
+
+    def _begun(self, session: str, news: Notification) -> Live:
+        after = self._after.get(session, "")
+        return Live(
+            session=session,
+            name=news.name,
+            key=f"turn:{session}:{news.turn}:{after}",
+            seq=news.seq,
+            began=news.began or self._clock.now(),
+        )
+
+    async def _answer(self, session: str, news: Notification) -> None:
+        """The finished answer takes the place of the running turn."""
+        live = self._lives.pop(session)
+        self._outbox.still(self._to, session)
+        pieces = list(live.pieces.values())
+        content = looks.finished(pieces, news.text, news.actions, live.name)
+        letter = await self._put(live.key, content, news, seq=live.seq)
+        if news.seconds is not None and news.seconds > RING_AFTER and not self._quiet():
+            await self._ring(letter, news)
+
+    async def _ring(self, letter: Letter, news: Notification) -> None:
+        done = looks.said(f"✅ {news.text.partition(' · ')[0]} is done", name=news.name)
+        reply_to = letter.messages[0] if letter.messages else None
+        content = Content(parts=done.parts, ring=True, reply_to=reply_to)
+        await self._put(f"{news.key}:ring", content, news, seq=news.seq)
+
+    async def _finish(self, session: str) -> None:
+        """It is over, or looked at elsewhere: what it said stays, and nothing is left to press."""
+        live = self._lives.pop(session, None)
+        self._outbox.still(self._to, session)
+        if live is None or live.letter is None:
+            return
+        content = looks.finished(list(live.pieces.values()), "", name=live.name)
+        await self._outbox.put(
+            self._to, live.key, content, seq=live.seq, session=session, open=False
+        )
+
+    # --- the rest
+
+    async def _card(self, session: str, news: Notification) -> None:
+        """What the turn says after a card stands below it."""
+        assert news.card is not None
+        if not news.card.decided:
+            await self._finish(session)
+            self._after[session] = news.card.approval_id
+        await self._put(news.key, self._looking(news), news, seq=news.seq, open=not news.final)
+
+    async def _tell(self, news: Notification) -> None:
+        key = news.key or f"at:{self._clock.now().timestamp()}:{self._count}"
+        await self._put(key, self._looking(news), news, seq=news.seq)
+
+    def _looking(self, news: Notification) -> Content:
+        return looks.told(news, ring=looks.rings(news) and not self._quiet())
+
+    async def _put(
+        self, key: str, content: Content, news: Notification, *, seq: int, open: bool = False
+    ) -> Letter:
+        return await self._outbox.put(
+            self._to, key, content, seq=seq, session=news.session, open=open
+        )

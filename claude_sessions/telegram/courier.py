@@ -1,0 +1,271 @@
+"""Carrying one message to Telegram, and what may become of it: one closed set of outcomes.
+
+Undelivered
+├── Lost            nothing was heard: it may be there, or not
+├── Unreached       it surely did not get there
+├── TooSoon         Telegram asks for a pause, to the second
+├── Refused         Telegram will never take it like this
+├── MessageGone     there is no such message any more
+├── TopicGone       there is no such topic any more
+├── Unreachable     nothing can be said in this chat
+├── Moved           the group has become another chat
+└── Revoked         the token is not valid any more
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+
+os.environ.setdefault("PTB_TIMEDELTA", "true")  # its own switch away from a deprecated form
+
+from telegram import (
+    Bot,
+    ForceReply,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    InputFile,
+    LinkPreviewOptions,
+    Message,
+    MessageEntity,
+    ReplyParameters,
+)
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+from telegram.request import HTTPXRequest
+
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.letters import Face, Keyboard
+from claude_sessions.telegram.render import Rich
+
+SECONDS = 20.0
+POOL = 64
+TOAST = 200
+NO_CHAT = re.compile(
+    r"chat not found|not enough rights|need administrator rights|have no rights"
+    r"|chat_write_forbidden|group chat was deactivated|user is deactivated|peer_id_invalid",
+    re.IGNORECASE,
+)
+NO_TOPIC = re.compile(r"thread not found|topic_deleted|topic_closed|topic_id_invalid", re.I)
+NO_MESSAGE = re.compile(
+    r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.I
+)
+
+
+class Undelivered(Exception):
+    pass
+
+
+class Lost(Undelivered):
+    pass
+
+
+class Unreached(Undelivered):
+    pass
+
+
+class TooSoon(Undelivered):
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"wait {seconds:.0f} s")
+
+
+class Refused(Undelivered):
+    pass
+
+
+class MessageGone(Undelivered):
+    pass
+
+
+class TopicGone(Undelivered):
+    pass
+
+
+class Unreachable(Undelivered):
+    pass
+
+
+class Moved(Undelivered):
+    def __init__(self, chat: int) -> None:
+        self.chat = chat
+        super().__init__("moved")
+
+
+class Revoked(Undelivered):
+    pass
+
+
+@asynccontextmanager
+async def connected(token: str, base_url: str, base_file_url: str) -> AsyncIterator[Bot]:
+    """Asks Telegram nothing yet: it may be out of reach. Long polls have their own connection."""
+    request = HTTPXRequest(
+        connection_pool_size=POOL,
+        read_timeout=SECONDS,
+        write_timeout=SECONDS,
+        connect_timeout=10.0,
+        pool_timeout=SECONDS,
+    )
+    polls = HTTPXRequest(connection_pool_size=2, read_timeout=SECONDS)
+    try:
+        yield Bot(
+            token,
+            base_url=base_url,
+            base_file_url=base_file_url,
+            request=request,
+            get_updates_request=polls,
+        )
+    finally:
+        await request.shutdown()
+        await polls.shutdown()
+
+
+@asynccontextmanager
+async def outcomes() -> AsyncIterator[None]:
+    """What the library raises becomes one of ours."""
+    try:
+        yield
+    except RetryAfter as error:
+        seconds = error.retry_after
+        raise TooSoon(seconds if isinstance(seconds, int) else seconds.total_seconds()) from error
+    except ChatMigrated as error:
+        raise Moved(error.new_chat_id) from error
+    except (InvalidToken, Forbidden) as error:
+        kind = Revoked if isinstance(error, InvalidToken) else Unreachable
+        raise kind(str(error)) from error
+    except BadRequest as error:
+        raise _refusal(str(error)) from error
+    except TimedOut as error:
+        raise _unheard(error) from error
+    except NetworkError as error:
+        raise _unheard(error) from error
+    except TelegramError as error:
+        raise Lost(type(error).__name__) from error
+
+
+def _refusal(said: str) -> Undelivered:
+    if NO_TOPIC.search(said):
+        return TopicGone(said)
+    if NO_MESSAGE.search(said):
+        return MessageGone(said)
+    if NO_CHAT.search(said):
+        return Unreachable(said)
+    return Refused(said)
+
+
+def _unheard(error: Exception) -> Undelivered:
+    cause = error.__cause__
+    if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+        return Unreached(type(cause).__name__)
+    return Lost(type(cause or error).__name__)
+
+
+class Courier:
+    """Each call is one request; raises one of the outcomes above, and nothing else on purpose."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+
+    async def send(
+        self, to: Address, face: Face, *, ring: bool, reply_to: int | None = None
+    ) -> int:
+        reply = None
+        if reply_to is not None:
+            reply = ReplyParameters(reply_to, allow_sending_without_reply=True)
+        async with outcomes():
+            if face.file is not None:
+                return await self._send_file(to, face, ring)
+            message: Message = await self._bot.send_message(
+                to.chat,
+                face.rich.text,
+                entities=entities_of(face.rich),
+                message_thread_id=to.thread,
+                disable_notification=not ring,
+                reply_markup=ForceReply(selective=True) if face.ask else markup(face.keyboard),
+                reply_parameters=reply,
+                link_preview_options=LinkPreviewOptions(is_disabled=True),
+            )
+            return message.message_id
+
+    async def _send_file(self, to: Address, face: Face, ring: bool) -> int:
+        assert face.file is not None
+        file = face.file
+        data = file.text.encode()
+        if file.path:
+            data = await asyncio.to_thread(Path(file.path).read_bytes)
+        message: Message = await self._bot.send_document(
+            to.chat,
+            InputFile(data, filename=file.name),
+            caption=face.rich.text or None,
+            message_thread_id=to.thread,
+            disable_notification=not ring,
+        )
+        return message.message_id
+
+    async def edit(self, chat: int, message: int, face: Face) -> None:
+        if face.file is not None:
+            return  # a document stays as it was sent
+        try:
+            async with outcomes():
+                await self._bot.edit_message_text(
+                    face.rich.text,
+                    chat_id=chat,
+                    message_id=message,
+                    entities=entities_of(face.rich),
+                    reply_markup=markup(face.keyboard),
+                    link_preview_options=LinkPreviewOptions(is_disabled=True),
+                )
+        except Refused as error:
+            if "not modified" not in str(error):
+                raise
+
+    async def delete(self, chat: int, message: int) -> None:
+        async with outcomes():
+            await self._bot.delete_message(chat, message)
+
+    async def typing(self, to: Address) -> None:
+        async with outcomes():
+            await self._bot.send_chat_action(to.chat, "typing", message_thread_id=to.thread)
+
+    async def draft(self, to: Address, number: int, rich: Rich) -> None:
+        async with outcomes():
+            await self._bot.send_message_draft(
+                to.chat, number, rich.text, entities=entities_of(rich)
+            )
+
+    async def answer(self, press: str, toast: str, *, alert: bool = False) -> None:
+        """The only thing that costs nothing of a chat's budget."""
+        async with outcomes():
+            await self._bot.answer_callback_query(press, toast[:TOAST] or None, show_alert=alert)
+
+
+def entities_of(rich: Rich) -> list[MessageEntity]:
+    return [
+        MessageEntity(each.type, each.offset, each.length, url=each.url, language=each.language)
+        for each in rich.entities
+    ]
+
+
+def markup(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
+    if not keyboard:
+        return None
+    return InlineKeyboardMarkup(
+        [
+            [InlineKeyboardButton(label, callback_data=token) for label, token in row]
+            for row in keyboard
+        ]
+    )

@@ -1,0 +1,213 @@
+"""The door: what people say in Telegram becomes commands, and what they are answered, letters."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+from telegram import Bot, Message, Update
+
+from claude_sessions import commands as c
+from claude_sessions.cause import because
+from claude_sessions.clock import Clock
+from claude_sessions.commands.chat import parse
+from claude_sessions.errors import BadRequest, SessionsError
+from claude_sessions.people import Caller
+from claude_sessions.settings import PersonSettings
+from claude_sessions.telegram import looks
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.files import Received, fetched, received, sort_of
+from claude_sessions.telegram.gather import Part, text_of
+from claude_sessions.telegram.inbox import Inbox, cause_of
+from claude_sessions.telegram.letters import Content, File
+from claude_sessions.telegram.outbox import Outbox
+from claude_sessions.telegram.people import People, place_of, replied_to
+from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.voice import Transcriber
+
+EDITED = "I do not follow edits: what you sent first is what counts. Send it again to change it."
+LARGEST_OUT = 50 * 1024 * 1024
+
+Perform = Callable[[c.Command, Caller], Awaitable[c.Reply]]
+logger = structlog.get_logger(__name__)
+
+
+class Door:
+    """`fronts`: the sessions in the foreground of a channel. `bound`: a topic's own session."""
+
+    def __init__(
+        self,
+        *,
+        bot: Bot,
+        inbox: Inbox,
+        outbox: Outbox,
+        people: People,
+        clock: Clock,
+        perform: Perform,
+        fronts: Callable[[str], Sequence[str]],
+        bound: Callable[[Address], str | None],
+        uploads: Path,
+        transcriber: Transcriber,
+    ) -> None:
+        self._bot = bot
+        self._inbox = inbox
+        self._outbox = outbox
+        self._people = people
+        self._clock = clock
+        self._perform = perform
+        self._fronts = fronts
+        self._bound = bound
+        self._uploads = uploads
+        self._transcriber = transcriber
+        self._asked: dict[tuple[int, int], str] = {}  # chat, person → the line they complete
+        self._spoke_to: dict[tuple[int, int], str] = {}  # chat, person → the session
+
+    # --- messages
+
+    async def hear(self, parts: list[Part], joins: bool) -> None:
+        message = parts[0].message
+        ids = [part.update_id for part in parts]
+        person = self._people.find(message.from_user)
+        if person is None:
+            await self.stranger(message)
+            await self._inbox.mark(ids, "done")
+            return
+        at = place_of(message)
+        self._outbox.heard_from(at.chat)
+        caller = self._people.caller(person, at)
+        with because(cause_of(at.channel, ids)):
+            reply = await self._answered(lambda: self._carry_out(parts, caller, at, joins))
+        await self.reply(at, ids, reply, to=message)
+
+    async def _answered(self, act: Callable[[], Awaitable[c.Reply]]) -> c.Reply:
+        try:
+            return await act()
+        except SessionsError as error:
+            return c.Reply(text=str(error), actions=error.actions)
+        except Exception as error:
+            logger.exception("telegram.failed")
+            return c.Reply(text=f"That went wrong ({type(error).__name__}). The log says more.")
+
+    async def _carry_out(
+        self, parts: list[Part], caller: Caller, at: Address, joins: bool
+    ) -> c.Reply:
+        said = await self._said(parts)
+        command = await self._command(parts[0].message, said, at)
+        who = (at.chat, parts[0].sender)
+        if joins and isinstance(command, c.Talk) and who in self._spoke_to:
+            command = replace(command, session=self._spoke_to[who], steer=True)
+        reply = await self._perform(command, caller)
+        if isinstance(command, c.Talk) and reply.session is not None:
+            self._spoke_to[who] = reply.session
+        return _without_echo(command, reply, self._fronts(at.channel))
+
+    async def _said(self, parts: list[Part]) -> tuple[str, Received]:
+        messages = [part.message for part in parts]
+        for message in messages:
+            if sort := sort_of(message):
+                raise BadRequest(f"I cannot pass on a {sort}. Text, photos and files I can.")
+        if (voice := messages[0].voice) is not None:
+            audio = await fetched(self._bot, voice.file_id, voice.file_size, "voice message")
+            return await self._transcriber.words(audio), Received()
+        files = await received(self._bot, messages, self._uploads)
+        text = "\n\n".join(each for each in (text_of(parts), files.note) if each)
+        if not text and not files.attachments:
+            raise BadRequest("There is nothing in that I could pass on.")
+        return text or "(see what is attached)", files
+
+    async def _command(
+        self, message: Message, said: tuple[str, Received], at: Address
+    ) -> c.Command:
+        text, files = said
+        answered = replied_to(message)
+        letter = await self._outbox.letter_at(at.chat, answered) if answered else None
+        sender = message.from_user.id if message.from_user else 0
+        line = self._asked.pop((at.chat, sender), None)
+        if letter is not None and letter.key.startswith("ask:"):
+            button = await self._outbox.button(letter.key.split(":")[1])
+            line = button.line if button is not None else line
+        if line is not None and not text.startswith("/"):
+            command = parse(line + text)
+        else:
+            command = parse(text)
+        if isinstance(command, c.Talk):
+            session = letter.session if letter is not None else None
+            command = replace(command, session=session or self._bound(at))
+        if files.attachments and isinstance(command, c.Talk | c.Launch | c.Respond):
+            command = replace(command, attachments=files.attachments)
+        return command
+
+    def ask(self, chat: int, person: int, line: str) -> None:
+        """The next words of that person there complete this line."""
+        self._asked[chat, person] = line
+
+    # --- answers
+
+    async def reply(
+        self, at: Address, ids: Sequence[int], reply: c.Reply, *, to: Message | None = None
+    ) -> None:
+        """Stored in the same breath as the update is done with."""
+        content = answer(reply)
+        card = f"card:{reply.data.get('approvalId')}"
+        if content is None or await self._outbox.has(at, card):  # the card itself says it
+            await self._inbox.mark(ids, "done")
+            return
+        if to is not None and not at.private:
+            content = replace(content, reply_to=to.message_id)
+        key = f"re:{ids[0]}"
+        await self._outbox.put(at, key, content, session=reply.session, done=ids)
+
+    # --- what else may come
+
+    async def stranger(self, message: Message) -> None:
+        """No answer; the owners hear of each once."""
+        user = message.from_user
+        if user is None or user.is_bot:
+            return
+        words = (
+            f"👤 Somebody I do not know wrote to me: {user.full_name}, id {user.id}. "
+            "They got no answer. To let them in, add them under [[people]] and start again."
+        )
+        for owner in self._people.owners:
+            await self._outbox.put(owner, f"stranger:{user.id}", looks.said(words, ring=True))
+
+    async def pass_over(self, update: Update) -> None:
+        """Edits are not followed, which is said; of the rest nobody need hear."""
+        ids = [update.update_id]
+        message = update.edited_message
+        person = self._people.find(message.from_user) if message else None
+        if message is not None and person is not None:
+            at, key = place_of(message), f"edited:{message.message_id}"
+            await self._outbox.put(at, key, looks.said(EDITED), done=ids)
+            return
+        if update.my_chat_member is not None:
+            self._outbox.heard_from(update.my_chat_member.chat.id)
+        await self._inbox.mark(ids, "done")
+
+    def person_at(self, message: Message) -> PersonSettings | None:
+        return self._people.find(message.from_user)
+
+
+def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> c.Reply:
+    """Who is watched needs no word that it heard: one sees it work."""
+    heard = isinstance(command, c.Talk) and not reply.actions and "messageId" in reply.data
+    return replace(reply, text="") if heard and reply.session in fronts else reply
+
+
+def answer(reply: c.Reply) -> Content | None:
+    """None: there is nothing to say."""
+    if path := reply.data.get("file"):
+        return Content(parts=(), file=File(name=Path(str(path)).name, path=str(path)))
+    if not reply.text and not reply.actions:
+        return None
+    content = looks.said(reply.text, reply.actions)
+    diff = reply.data.get("diff")
+    if diff and not content.file and len(str(diff)) > len(reply.text):
+        content = replace(content, file=File(name="changes.diff", text=str(diff)))
+    return content
+
+
+def bare(text: str) -> Content:
+    return Content(parts=(plain(text),))

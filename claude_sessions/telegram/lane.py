@@ -1,0 +1,310 @@
+"""One chat's way out: what matters first, then what only shows progress, at Telegram's pace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+import structlog
+
+from claude_sessions.clock import Clock
+from claude_sessions.errors import SessionsError
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.budget import Budget
+from claude_sessions.telegram.courier import (
+    Courier,
+    Lost,
+    MessageGone,
+    Moved,
+    Refused,
+    Revoked,
+    TooSoon,
+    TopicGone,
+    Undelivered,
+    Unreachable,
+    Unreached,
+)
+from claude_sessions.telegram.letters import Content, Face, Letter, marked
+from claude_sessions.telegram.render import plain
+
+TICK = 15.0  # seconds; how often a turn that says nothing shows that time passes
+TYPING = 4.5
+REVOKED = 60.0
+UNREACHABLE = 3600.0
+SLOWEST = 60.0
+
+logger = structlog.get_logger(__name__)
+
+
+class Keeper(Protocol):
+    """What is remembered of letters; each returns when that is durable."""
+
+    async def trying(self, letter: Letter, part: int) -> None: ...
+    async def not_tried(self, letter: Letter, part: int) -> None: ...
+    async def out(self, letter: Letter, message: int, part: int) -> None: ...
+    async def gone(self, letter: Letter, message: int) -> None: ...
+    async def shown(self, letter: Letter, version: int) -> None: ...
+    async def moved(self, letter: Letter, to: Address) -> None: ...
+    async def trouble_at(self, chat: int, words: str) -> None: ...
+
+
+class Lane:
+    """`run` never ends by itself: whatever happens to one letter, the next one gets its turn."""
+
+    def __init__(
+        self,
+        chat: int,
+        *,
+        courier: Courier,
+        keeper: Keeper,
+        budget: Budget,
+        clock: Clock,
+        interval: float,
+        drafts: bool,
+        moved: Callable[[int], int],
+    ) -> None:
+        self.chat = chat
+        self.letters: dict[int, Letter] = {}
+        self.typing: dict[str, Address] = {}  # session → where it works in silence
+        self.unreachable: str | None = None
+        self._courier = courier
+        self._keeper = keeper
+        self._budget = budget
+        self._clock = clock
+        self._interval = interval
+        self._drafts = drafts and chat > 0
+        self._moved = moved
+        self._changed = asyncio.Event()
+        self._retry_at = 0.0  # of the whole chat
+        self._typed_at = 0.0
+        self._touched = 0  # the message that was last edited or deleted
+
+    def stir(self) -> None:
+        self._changed.set()
+
+    def revive(self) -> None:
+        """Somebody spoke here: it can be reached again."""
+        if self.unreachable is not None:
+            self.unreachable, self._retry_at = None, 0.0
+            self.stir()
+
+    @property
+    def idle(self) -> bool:
+        return not any(letter.waits for letter in self.letters.values())
+
+    # --- the one task
+
+    async def run(self) -> None:
+        while True:
+            self._changed.clear()
+            try:
+                wait = await self._next()
+            except SessionsError as error:  # nothing can be stored: what is shown is not noted
+                logger.warning("outbox.not_noted", chat=self.chat, why=str(error))
+                wait = 1.0
+            except Exception:
+                logger.exception("outbox.failed", chat=self.chat)
+                wait = 5.0
+            if wait is None or wait > 0:
+                await self._rest(wait)
+
+    async def _rest(self, seconds: float | None) -> None:
+        waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._changed.wait())]
+        if seconds is not None:
+            waits.append(asyncio.ensure_future(self._clock.sleep(seconds)))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+
+    async def _next(self) -> float | None:
+        """Does the next thing, or says how long there is nothing to do; None: until something is
+        new."""
+        now = self._clock.monotonic()
+        if self._retry_at > now:
+            return self._retry_at - now
+        letter, due = self._choose(now)
+        if letter is None or due > now:
+            if self._typing_due(now):
+                return await self._type(now)
+            return None if letter is None and not self.typing else self._until(due, now)
+        wait = self._budget.wait(self.chat, now, matters=letter.waits)
+        if wait > 0:
+            return wait
+        await self._serve(letter)
+        return 0.0
+
+    def _until(self, due: float, now: float) -> float:
+        typing = self._typed_at + TYPING if self.typing and self.chat > 0 else float("inf")
+        return max(min(due, typing, now + SLOWEST) - now, 0.01)
+
+    def _choose(self, now: float) -> tuple[Letter | None, float]:
+        """What matters in its order; else whichever turn was shown longest ago; and when."""
+        urgent = [letter for letter in self.letters.values() if letter.waits]
+        ready = [letter for letter in urgent if letter.retry_at <= now]
+        if ready:
+            return min(ready, key=lambda letter: letter.id), now
+        growing = [letter for letter in self.letters.values() if letter.live and not letter.waits]
+        times = [(max(self._due(each), each.retry_at), each.id, each) for each in growing]
+        times += [(each.retry_at, each.id, each) for each in urgent]
+        if not times:
+            return None, float("inf")
+        due, _, letter = min(times, key=lambda each: each[:2])
+        return letter, due
+
+    def _due(self, letter: Letter) -> float:
+        return letter.edited_at + (self._interval if letter.dirty else max(TICK, self._interval))
+
+    def _typing_due(self, now: float) -> bool:
+        return bool(self.typing) and self.chat > 0 and now >= self._typed_at + TYPING
+
+    async def _type(self, now: float) -> float:
+        wait = self._budget.wait(self.chat, now, matters=False)
+        if wait > 0:
+            return wait
+        self._typed_at = now
+        self._budget.spend(self.chat, now)
+        try:
+            await self._courier.typing(next(iter(self.typing.values())))
+        except TooSoon as error:
+            self._budget.block(self.chat, self._clock.monotonic(), error.seconds)
+        except Undelivered as error:
+            logger.debug("outbox.typing_failed", chat=self.chat, why=str(error))
+        return 0.0
+
+    # --- one letter
+
+    async def _serve(self, letter: Letter) -> None:
+        version, content = letter.version, letter.wanted
+        letter.dirty = False
+        try:
+            if await self._step(letter, content):
+                letter.failures = 0
+                letter.edited_at = self._clock.monotonic()
+                await self._keeper.shown(letter, version)
+        except Undelivered as error:
+            await self._failed(letter, error)
+
+    async def _step(self, letter: Letter, content: Content) -> bool:
+        """One request at the most; True when the chat shows all of it."""
+        if letter.live is not None and self._drafts:
+            await self._draft(letter, content)
+            return True
+        faces = letter.looks(content)
+        for part, face in enumerate(faces):
+            if part >= len(letter.messages):
+                await self._send(letter, part, face, content)
+                return part + 1 == len(faces) and not letter.copies
+            message = letter.messages[part]
+            if letter.faces.get(message) != face:
+                await self._edit(letter, message, face)
+                return part + 1 == len(faces) == len(letter.messages) and not letter.copies
+        return await self._tidy(letter, faces)
+
+    async def _tidy(self, letter: Letter, faces: list[Face]) -> bool:
+        if len(letter.messages) > len(faces):
+            message = letter.messages[-1]
+            self._spend()
+            self._touched = message
+            await self._courier.delete(self._moved(self.chat), message)
+            letter.messages.pop()
+            await self._keeper.gone(letter, message)
+            return False
+        for copy in letter.copies:
+            if letter.faces.get(copy) != faces[-1]:
+                await self._edit(letter, copy, faces[-1])
+                return False
+        return True
+
+    async def _draft(self, letter: Letter, content: Content) -> None:
+        self._spend()
+        await self._courier.draft(letter.to, letter.id, content.parts[-1])
+
+    async def _send(self, letter: Letter, part: int, face: Face, content: Content) -> None:
+        repeated = letter.maybe_there
+        if not repeated:
+            await self._keeper.trying(letter, part)
+        self._spend()
+        to = Address(self._moved(letter.to.chat), letter.to.thread)
+        message = await self._courier.send(
+            to,
+            marked(face) if repeated else face,
+            ring=content.ring,
+            reply_to=content.reply_to if part == 0 else None,
+        )
+        letter.messages.append(message)
+        letter.faces[message] = face
+        await self._keeper.out(letter, message, part)
+
+    async def _edit(self, letter: Letter, message: int, face: Face) -> None:
+        self._spend()
+        self._touched = message
+        await self._courier.edit(self._moved(self.chat), message, face)
+        letter.faces[message] = face
+
+    def _spend(self) -> None:
+        self._budget.spend(self.chat, self._clock.monotonic())
+
+    # --- what went wrong
+
+    async def _failed(self, letter: Letter, error: Undelivered) -> None:
+        letter.dirty = True
+        now = self._clock.monotonic()
+        if not isinstance(error, Lost) and letter.maybe_there:
+            await self._keeper.not_tried(letter, len(letter.messages))
+        match error:
+            case TooSoon(seconds=seconds):
+                self._budget.block(self.chat, now, seconds)
+            case Lost() | Unreached():
+                letter.failures += 1
+                letter.retry_at = now + min(2.0 ** (letter.failures - 1), SLOWEST)
+            case MessageGone():
+                await self._forget_message(letter)
+            case TopicGone():
+                await self._keeper.moved(letter, Address(letter.to.chat))
+            case Refused():
+                await self._refused(letter, error)
+            case Moved() | Revoked() | Unreachable():
+                await self._closed(letter, error, now)
+        logger.info(
+            "outbox.undelivered",
+            chat=self.chat,
+            letter=letter.key,
+            why=f"{type(error).__name__}: {error}",
+        )
+
+    async def _forget_message(self, letter: Letter) -> None:
+        """Deleted by somebody: a turn that runs is not shown again, what matters is sent anew."""
+        gone = self._touched
+        letter.messages = [message for message in letter.messages if message != gone]
+        letter.copies = [message for message in letter.copies if message != gone]
+        letter.tried = len(letter.messages)
+        letter.live = None
+        await self._keeper.gone(letter, gone)
+
+    async def _refused(self, letter: Letter, error: Refused) -> None:
+        if not letter.unformatted:
+            letter.unformatted = True  # it says the same, only less beautifully
+            return
+        logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
+        if letter.failures < 1:
+            letter.failures += 1
+            words = "This could not be shown here."
+            hint = f" /output {letter.session} has it." if letter.session else ""
+            letter.content = Content(parts=(plain(words + hint),))
+            letter.live = None
+        else:
+            await self._keeper.shown(letter, letter.version)
+
+    async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
+        match error:
+            case Moved(chat=chat):
+                await self._keeper.trouble_at(self.chat, f"moved:{chat}")
+            case Revoked():
+                self._retry_at = now + REVOKED
+                await self._keeper.trouble_at(self.chat, "revoked")
+            case _:
+                self.unreachable, self._retry_at = str(error), now + UNREACHABLE
+                await self._keeper.trouble_at(self.chat, str(error))

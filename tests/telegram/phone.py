@@ -1,0 +1,57 @@
+"""The whole product behind a bot: the real CLI, the real bot code, and Telegram's stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from claude_sessions.config import make_home
+from claude_sessions.daemon import Daemon, open_daemon
+from claude_sessions.demo import Sandbox
+from claude_sessions.settings import Settings
+from tests.botapi import BotApi, Person
+
+OWNER, VIEWER, PROMPTER = 1001, 1002, 1003
+
+
+@dataclass
+class Phone:
+    daemon: Daemon
+    api: BotApi
+    owner: Person
+
+    def viewer(self) -> Person:
+        return self.api.person(VIEWER, "Vic")
+
+
+def settings_for(api: BotApi, workdir: Path, **more: Any) -> Settings:
+    telegram = {
+        "token": api.token,
+        "base_url": api.base_url,
+        "base_file_url": api.base_file_url,
+        "stream_interval_seconds": 0.2,
+        **more.pop("telegram", {}),
+    }
+    people = [
+        {"name": "owner", "role": "admin", "telegram": OWNER},
+        {"name": "vic", "role": "viewer", "telegram": VIEWER},
+        {"name": "pat", "role": "prompter", "telegram": PROMPTER},
+    ]
+    sessions = {"default_workdir": workdir, "pass_env": ("*",), **more.pop("sessions", {})}
+    return Settings.model_validate(
+        {"sessions": sessions, "telegram": telegram, "people": people, **more}
+    )
+
+
+@asynccontextmanager
+async def phone_of(
+    sandbox: Sandbox, workdir: Path, api: BotApi, **more: Any
+) -> AsyncIterator[Phone]:
+    home = make_home(sandbox.root / "state")
+    settings = settings_for(api, workdir, **more)
+    owner = api.person(OWNER, "Ada")
+    async with open_daemon(settings, home, environ=sandbox.env) as daemon:
+        yield Phone(daemon, api, owner)
