@@ -202,10 +202,10 @@ async def test_twenty_working_sessions_stop_within_ten_seconds_and_leave_nothing
 
 
 def tools(machine: Machine) -> list[psutil.Process]:
-    return [process for process in machine.processes() if "time.sleep(1)" in words(process)]
+    return [process for process in machine.processes() if "time.sleep(1)" in command_line(process)]
 
 
-def words(process: psutil.Process) -> str:
+def command_line(process: psutil.Process) -> str:
     try:
         return " ".join(process.cmdline())
     except psutil.Error:  # each of them lives for a second
