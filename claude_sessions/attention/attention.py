@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import structlog
+
 from claude_sessions.attention.book import QuietBook
 from claude_sessions.attention.digest import (
     Line,
@@ -23,6 +25,7 @@ from claude_sessions.attention.quiet import Night
 from claude_sessions.clock import Clock
 from claude_sessions.commands import Reply
 from claude_sessions.commands.figures import DAY, since, span
+from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.people import Caller
 from claude_sessions.schedules.book import ScheduleBook
@@ -30,6 +33,8 @@ from claude_sessions.state import SessionState
 
 COUNTED = 2000  # turns at the most, the newest
 SESSIONS = 200
+
+logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +129,14 @@ class Attention:
         return meanwhile, lines_of(meanwhile, left, self._clock.now())
 
     def _skipped(self, left: datetime) -> list[Skipped]:
+        try:
+            schedules = self._schedules.all()
+        except SessionsError as problem:  # somebody edits them by hand: no reason to say nothing
+            logger.error("schedules.unreadable", problem=str(problem))
+            return []
         return [
             Skipped(name=each.label, reason=each.last_problem, at=each.last_due)
-            for each in self._schedules.all()
+            for each in schedules
             if each.last_problem and each.last_due is not None and each.last_due > left
         ]
 
