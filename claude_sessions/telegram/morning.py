@@ -34,12 +34,16 @@ class Morning:
 
     async def run(self) -> None:
         while True:
-            for name in self._people.names:
-                try:
-                    await self._look_at(name)
-                except Exception:
-                    logger.exception("telegram.no_digest", person=name)
             await self._clock.sleep(self._rest(self._clock.now()))
+            await self.look()
+
+    async def look(self) -> None:
+        """Whose night is over is told."""
+        for name in self._people.names:
+            try:
+                await self._look_at(name)
+            except Exception:
+                logger.exception("telegram.no_digest", person=name)
 
     def _rest(self, now: datetime) -> float:
         ends = [

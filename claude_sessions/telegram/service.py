@@ -104,9 +104,10 @@ class Telegram:
             self._open(perform, fronts, self._clock.now())
             self.outbox.trouble = self._unreachable
             self.outbox.begin()
+            morning = Morning(attention, self.outbox, self._people, clock=self._clock)
+            await morning.look()  # before anybody is heard, who would then be told twice
             await self._take_up()
             self._spawned(self._menu(), "telegram.menu")
-            morning = Morning(attention, self.outbox, self._people, clock=self._clock)
             self._spawned(morning.run(), "telegram.morning")
             await self.inbox.run()
 

@@ -13,6 +13,7 @@ import pytest
 
 from claude_sessions import events as e
 from claude_sessions.demo import Gate, Sandbox, Script, bash, say
+from claude_sessions.storage.sqlite import Store
 from tests.botapi import BotApi, Message
 from tests.telegram.phone import VIEWER, Phone, phone_of
 from tests.telegram.travel import TravelClock
@@ -291,6 +292,28 @@ async def test_a_morning_digest_rings_once_when_the_quiet_hours_end(
         assert not told(phone, "While you were away")
 
 
+async def test_a_daemon_killed_right_after_the_morning_digest_does_not_repeat_it(
+    script: Script, opening: Opening, clock: TravelClock, sandbox: Sandbox
+) -> None:
+    gate = Gate()
+    script.on("work", say("Wait", gate, "ed."))
+    async with opening() as phone:
+        await a_night_with_news(phone, clock)
+        gate.open()
+        await phone.owner.chat.shows("💬 nightly waits for you", timeout=20)
+        before = phone.daemon.pool.attention.presence.of("owner")
+        clock.jump_to(berlin(19, 7))
+        digest = await phone.owner.chat.shows("☀️ Since 21:00")
+    assert before is not None
+    with Store(sandbox.root / "state" / "log.db", runner="killed") as store:
+        store.presences.keep([before])  # as if the position had not been written down in time
+    clock.jump(seconds=60)
+    async with opening() as phone:
+        await answered(phone, "/sessions", "1 session")
+        assert (told(phone, "☀️"), digest.edits) == ([digest], 0)
+        assert not told(phone, "While you were away")
+
+
 async def test_a_daemon_that_was_down_in_the_morning_tells_it_when_it_is_up(
     script: Script, opening: Opening, clock: TravelClock
 ) -> None:
@@ -308,9 +331,9 @@ async def test_a_daemon_that_was_down_in_the_morning_tells_it_when_it_is_up(
 async def test_after_a_night_without_news_nothing_is_said(
     script: Script, phone: Phone, clock: TravelClock
 ) -> None:
+    await answered(phone, "/quiet 22-7", "🔕")
     await phone.owner.says("/new --name early hello")
     await phone.owner.chat.shows("💬 early waits for you", timeout=20)  # that rang
-    await answered(phone, "/quiet 22-7", "🔕")
     clock.jump_to(berlin(19, 7))
     clock.jump(seconds=90)
     await phone.viewer().says("/sessions")
