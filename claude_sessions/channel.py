@@ -79,7 +79,8 @@ class Notification:
     seq: int = 0  # the event it comes from, or the last before it
     turn: str | None = None  # the turn it belongs to
     began: datetime | None = None  # when that turn did
-    seconds: float | None = None  # how long it took, once it is over
+    seconds: float | None = None  # how long it took, once it is over and nothing follows by itself
+    urgent: bool = False  # of a notice: it needs a person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

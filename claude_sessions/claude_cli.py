@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
@@ -53,3 +54,13 @@ async def ask(cli: Path | str, *arguments: str, env: Mapping[str, str], patience
         out=out.decode(errors="replace"),
         err=err.decode(errors="replace"),
     )
+
+
+async def version_of(cli: Path, env: Mapping[str, str], patience: float = 15.0) -> str | None:
+    """None: it does not say."""
+    try:
+        answer = await ask(cli, "--version", env=env, patience=patience)
+    except NoAnswer:
+        return None
+    found = re.search(r"\d+\.\d+\.\d+", answer.out)
+    return found[0] if found and not answer.code else None

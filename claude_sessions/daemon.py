@@ -10,7 +10,7 @@ import fcntl
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,11 @@ import structlog
 
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.approvals.rulebook import RuleBook, TrustBook
+from claude_sessions.attention.attention import Attention
+from claude_sessions.attention.book import QuietBook
+from claude_sessions.attention.presence import Presence
+from claude_sessions.attention.quiet import QuietHours
+from claude_sessions.claude_cli import version_of
 from claude_sessions.clock import Clock, SystemClock
 from claude_sessions.commands import Reply
 from claude_sessions.commands.chat import parse
@@ -29,11 +34,13 @@ from claude_sessions.commands.execute import execute
 from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
+from claude_sessions.doctor import find_cli
 from claude_sessions.engines.claude import ClaudeEngine
 from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import Orchestrator, is_foreign
@@ -81,6 +88,13 @@ class Daemon:
         """A line of chat, from whatever door."""
         return await execute(self.pool, parse(text), caller)
 
+    async def missed(self, text: str, caller: Caller) -> Reply | None:
+        """What whoever types this here has missed, if they were away."""
+        fronts = self.log.store.fronts(caller.channel) if caller.channel else ()
+        missed = await self.pool.attention.missed(caller, but=fronts)
+        asks = text.strip().startswith("/digest")  # which says it all
+        return missed.reply if missed is not None and not asks else None
+
     def local_caller(self, door: str, channel: str | None) -> Caller:
         """Whoever sits at this machine's own account is its owner."""
         admins = [person.name for person in self.settings.people if person.role is Role.ADMIN]
@@ -98,6 +112,7 @@ class Ground:
     zone: ZoneInfo
     log: EventLog
     documents: Documents
+    quiet: QuietBook
     transcripts: Transcripts
     ledger: Ledger
 
@@ -118,13 +133,22 @@ async def open_daemon(
             EventLog(home / "log.db", runner=runner, clock=clock.now)
         )
         before = events.store.last_event()
+        zone, documents = zone_here(settings.schedules.timezone), Documents(home / "documents.json")
+        hours = settings.telegram.quiet_hours
         ground = Ground(
             settings=settings,
             environ=environ,
             clock=clock,
-            zone=zone_here(settings.schedules.timezone),
+            zone=zone,
             log=events,
-            documents=Documents(home / "documents.json"),
+            documents=documents,
+            quiet=QuietBook(
+                documents,
+                events,
+                configured=QuietHours.read(hours) if hours else None,
+                clock=clock,
+                zone=zone,
+            ),
             transcripts=Transcripts(settings.sessions.environment(environ)),
             ledger=Ledger(home / "processes"),
         )
@@ -154,7 +178,10 @@ async def open_daemon(
         manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
-        pool = pool_of(ground, manager, book, desk, rules, trust)
+        presence = await stack.enter_async_context(Presence(events, clock))
+        doors = [telegram.health] if telegram else []
+        health = health_of(ground, doors)
+        pool = pool_of(ground, manager, book, desk, rules, trust, presence, health)
         await stack.enter_async_context(pool.schedules)
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
@@ -170,7 +197,14 @@ async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Tele
         return None
     refuse_nobody(ground.settings)
     return await stack.enter_async_context(
-        open_telegram(ground.settings, token, log=ground.log, clock=ground.clock, home=home)
+        open_telegram(
+            ground.settings,
+            token,
+            log=ground.log,
+            clock=ground.clock,
+            home=home,
+            quiet=ground.quiet,
+        )
     )
 
 
@@ -189,7 +223,8 @@ async def _keep_open(telegram: Telegram, daemon: Daemon) -> None:
     """A bug in the door shuts it for a moment; nothing that was said is lost meanwhile."""
     while True:
         try:
-            await telegram.serve(partial(execute, daemon.pool), daemon.log.store.fronts)
+            perform, fronts = partial(execute, daemon.pool), daemon.log.store.fronts
+            await telegram.serve(perform, fronts, daemon.pool.attention)
         except Exception:
             log.exception("telegram.door_failed")
         await asyncio.sleep(DOOR_SECONDS)
@@ -236,8 +271,11 @@ def pool_of(
     desk: ApprovalDesk,
     rules: RuleBook,
     trust: TrustBook,
+    presence: Presence,
+    health: Health,
 ) -> Pool:
     settings = ground.settings.sessions
+    schedules = ScheduleBook(ground.documents, ground.log)
     workdirs = Workdirs(settings.default_workdir, settings.roots)
     pool = Pool(
         manager=manager,
@@ -264,8 +302,17 @@ def pool_of(
             trusted=trust.covers,
             allowed=workdirs.resolve,
         ),
+        attention=Attention(
+            presence=presence,
+            quiet=ground.quiet,
+            log=ground.log,
+            live=manager.live,
+            schedules=schedules,
+            clock=ground.clock,
+        ),
+        health=health,
         schedules=Timekeeper(
-            book=ScheduleBook(ground.documents, ground.log),
+            book=schedules,
             sessions=book,
             events=ground.log,
             clock=ground.clock,
@@ -275,6 +322,19 @@ def pool_of(
         ),
     )
     return pool
+
+
+def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
+    async def ask_cli() -> str | None:
+        cli, env = find_cli(ground.settings), ground.settings.sessions.environment(ground.environ)
+        return await version_of(cli, env) if cli else None
+
+    return Health(
+        started=ground.clock.monotonic(),
+        max_sessions=ground.settings.sessions.max_sessions,
+        ask_cli=ask_cli,
+        doors=doors,
+    )
 
 
 def orchestrator_of(ground: Ground, book: SessionBook) -> Orchestrator:

@@ -227,7 +227,13 @@ class NotificationRouter:
     def _take(self, item: Item) -> None:
         match item:
             case e.StorageTrouble():
-                notice = Notification(kind=Kind.NOTICE, session=None, name="", text=item.message)
+                notice = Notification(
+                    kind=Kind.NOTICE,
+                    session=None,
+                    name="",
+                    text=item.message,
+                    urgent=self._log.trouble is not None,  # else it is over
+                )
                 for outlet in self._outlets.values():
                     outlet.tell(notice)
             case e.AssistantDelta():

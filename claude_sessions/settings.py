@@ -23,6 +23,7 @@ from pydantic import (
     field_validator,
 )
 
+from claude_sessions.attention.quiet import QuietHours
 from claude_sessions.model import PermissionMode, Role
 
 ENV_PREFIX = "CLAUDE_SESSIONS__"
@@ -216,9 +217,7 @@ def _channel(value: str | None) -> str | None:
 
 
 def _quiet(value: str | None) -> str | None:
-    if value is not None and not re.fullmatch(r"([01]?\d|2[0-3])-([01]?\d|2[0-3])", value):
-        raise ValueError("not hours; write them like 22-7")
-    return value
+    return None if value is None else str(QuietHours.read(value))
 
 
 Address = Annotated[str, AfterValidator(_address)]

@@ -139,7 +139,7 @@ class Watch:
                 text = wording.about(self.state, payload.message)
                 if payload.code in NEEDS_A_PERSON:
                     actions = wording.notice_actions(self.state, payload.code)
-                    return self._all(Kind.NOTICE, text, actions)
+                    return self._all(Kind.NOTICE, text, actions, urgent=True)
                 return self._front(Kind.NOTICE, text)
         return NOTHING
 
@@ -156,12 +156,10 @@ class Watch:
         if turn.is_error:
             return NOTHING if self._explained(turn) else self._turn_failed(turn)
         actions = wording.diff_action(state) + wording.undo_action(state)
-        front = replace(
-            self._say(Kind.WAITING, wording.turn_over(state, turn), actions),
-            seconds=turn.duration_ms / 1000,
-        )
+        front = self._say(Kind.WAITING, wording.turn_over(state, turn), actions)
         if state.queue or state.budget_left == 0.0:
             return News(front=front)  # it goes on, or ends, by itself
+        front = replace(front, seconds=turn.duration_ms / 1000)
         back = self._say(
             Kind.WAITING,
             wording.waiting(state, turn, self._words),
@@ -232,8 +230,10 @@ class Watch:
     def _front(self, kind: Kind, text: str) -> News:
         return News(front=self._say(kind, text))
 
-    def _all(self, kind: Kind, text: str, actions: tuple[Action, ...] = ()) -> News:
-        front = self._say(kind, text, actions)
+    def _all(
+        self, kind: Kind, text: str, actions: tuple[Action, ...] = (), *, urgent: bool = False
+    ) -> News:
+        front = replace(self._say(kind, text, actions), urgent=urgent)
         return News(front=front, back=replace(front, foreground=False))
 
 

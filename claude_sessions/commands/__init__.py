@@ -14,6 +14,7 @@ from claude_sessions.channel import Action
 from claude_sessions.model import PermissionMode, Role, Scope, Verdict
 
 DEFAULT_RESUME_PROMPT = "Continue where you left off."
+QUIET_WORDS = ("off", "default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -449,6 +450,31 @@ class RemoveWorktree(Command):
     TO: ClassVar[str] = "remove worktrees"
     worktree: str
     keep_branch: bool = False  # a branch with commits of its own stays; else it is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet(Command):
+    """One's own quiet hours, or, without any, what they are. `off`: it may ring at any hour."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "set quiet hours"
+    hours: str | None = None  # 22-7, off, or default: as configured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest(Command):
+    """What happened since one was last away."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "read sessions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status(Command):
+    """How the daemon, its doors and its pool stand."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see how things stand"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,12 @@ from claude_sessions.channel import Action
 from claude_sessions.commands import (
     adjusting,
     adopting,
+    attending,
     deciding,
     finding,
     reading,
     scheduling,
+    standing,
     starting,
     talking,
     undoing,
@@ -76,6 +78,9 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.MoveToWorktree: worktrees.move,
     c.MergeWorktree: worktrees.merge,
     c.RemoveWorktree: worktrees.remove,
+    c.Quiet: attending.quiet,
+    c.Digest: attending.digest,
+    c.Status: standing.status,
     c.Help: adjusting.help_,
 }
 

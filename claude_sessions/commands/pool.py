@@ -10,6 +10,7 @@ from claude_sessions import events as e
 from claude_sessions.approvals.desk import ApprovalDesk
 from claude_sessions.approvals.policy import looser
 from claude_sessions.approvals.rulebook import RuleBook, TrustBook
+from claude_sessions.attention.attention import Attention
 from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
 from claude_sessions.commands import Reply
@@ -17,6 +18,7 @@ from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
+from claude_sessions.health import Health
 from claude_sessions.model import PermissionMode
 from claude_sessions.origins import Origins
 from claude_sessions.people import Caller
@@ -53,6 +55,8 @@ class Pool:
     worktrees: Worktrees
     schedules: Timekeeper
     origins: Origins
+    attention: Attention
+    health: Health
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 
 

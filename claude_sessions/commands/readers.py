@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from claude_sessions import commands as c
+from claude_sessions.attention.quiet import QuietHours
 from claude_sessions.commands import values
 from claude_sessions.commands.lexer import Line, shown
 from claude_sessions.commands.usage import NAMES
@@ -324,6 +325,19 @@ def _on_worktree(line: Line, word: str, name: str) -> c.Command:
     return c.MoveToWorktree(session=name)
 
 
+def _quiet(line: Line) -> c.Command:
+    word = line.optional_word()
+    line.end()
+    if word is None:
+        return c.Quiet()
+    if word.lower() in c.QUIET_WORDS:
+        return c.Quiet(hours=word.lower())
+    try:
+        return c.Quiet(hours=str(QuietHours.read(word)))
+    except ValueError as problem:
+        raise line.error(f"“{shown(word)}”: {problem}.") from None
+
+
 def _help(line: Line) -> c.Command:
     word = line.optional_text()
     return c.Help(topic=NAMES.get(word.strip().lstrip("/").lower()) if word else None)
@@ -363,6 +377,9 @@ READERS: dict[str, Reader] = {
     "worktrees": _worktrees,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
+    "digest": _alone(c.Digest()),
+    "quiet": _quiet,
+    "status": _alone(c.Status()),
     "trust": _on_directory(c.Trust),
     "untrust": _on_directory(c.Untrust),
     "help": _help,

@@ -202,6 +202,21 @@ COMMANDS: dict[str, Usage] = {
         example="/stats",
         aliases=("claude_stats",),
     ),
+    "digest": Usage(
+        line="/digest",
+        help="what happened since you were last away",
+        example="/digest",
+    ),
+    "quiet": Usage(
+        line="/quiet | /quiet 22-7 | /quiet off|default",
+        help="hours in which nothing rings for you; a digest follows in the morning",
+        example="/quiet 22-7",
+    ),
+    "status": Usage(
+        line="/status",
+        help="how Telegram, the pool and the daemon stand",
+        example="/status",
+    ),
     "trust": Usage(
         line="/trust DIR|NAME",
         help="let a directory's own hooks, MCP servers and CLAUDE.md take part",

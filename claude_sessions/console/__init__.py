@@ -28,6 +28,7 @@ async def serve_console(daemon: Daemon, *, greeting: str = GREETING) -> None:
         sys.stdout.fileno(),
         router=daemon.router,
         hear=lambda text: daemon.hear(text, caller),
+        missed=lambda text: daemon.missed(text, caller),
         busy=lambda: [state.name for state in daemon.manager.live() if state.turn],
         greeting=greeting,
         caller=str(caller),
@@ -41,13 +42,20 @@ async def chat_at(
     router: NotificationRouter,
     hear: Callable[[str], Awaitable[Reply]],
     busy: Callable[[], list[str]],
+    missed: Callable[[str], Awaitable[Reply | None]] | None = None,
     greeting: str = "",
     caller: str | None = None,
 ) -> None:
     screen = Screen.on(stdout)
     channel = ConsoleChannel(screen)
     chat = ConsoleChat(
-        channel=channel, screen=screen, stdin=stdin, hear=hear, busy=busy, greeting=greeting
+        channel=channel,
+        screen=screen,
+        stdin=stdin,
+        hear=hear,
+        busy=busy,
+        missed=missed,
+        greeting=greeting,
     )
     router.attach(channel, caller=caller)
     try:

@@ -26,7 +26,10 @@ logger = structlog.get_logger(__name__)
 
 
 class ConsoleChat:
-    """`run` returns when the person leaves. Lines are heard one after the other, in order."""
+    """`run` returns when the person leaves. Lines are heard one after the other, in order.
+
+    `missed`: what happened while they were away, told before the line is heard.
+    """
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class ConsoleChat:
         stdin: int,
         hear: Callable[[str], Awaitable[Reply]],
         busy: Callable[[], list[str]],
+        missed: Callable[[str], Awaitable[Reply | None]] | None = None,
         greeting: str = "",
     ) -> None:
         self._channel = channel
@@ -43,6 +47,7 @@ class ConsoleChat:
         self._stdin = stdin
         self._hear = hear
         self._busy = busy
+        self._missed = missed
         self._greeting = greeting
         self._completing: Action | None = None  # waits for its text
         self._leaving = False  # the question whether to leave is open
@@ -124,6 +129,8 @@ class ConsoleChat:
 
     async def _send(self, text: str) -> None:
         try:
+            if self._missed is not None and (missed := await self._missed(text)) is not None:
+                await self._channel.reply(missed)
             reply = await self._hear(text)
         except SessionsError as error:
             await self._channel.reply(Reply(text=str(error), actions=error.actions))

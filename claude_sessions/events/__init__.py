@@ -80,6 +80,7 @@ from claude_sessions.events.signals import (
     ToolProgress,
 )
 from claude_sessions.events.work import (
+    QuietChanged,
     ScheduleAdded,
     ScheduleChanged,
     ScheduleFired,
@@ -118,6 +119,7 @@ __all__ = [
     "ModelChanged",
     "Noticed",
     "Payload",
+    "QuietChanged",
     "RuleAdded",
     "RuleRemoved",
     "RunnerStarted",

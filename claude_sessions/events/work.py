@@ -1,4 +1,4 @@
-"""What people arrange: schedules and worktrees."""
+"""What people arrange: schedules, quiet hours and worktrees."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ class ScheduleSkipped(Payload):
     name: str = ""
     origin: str | None = None  # the channel that hears of it
     quiet: bool = False  # whoever it concerns has been told already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietChanged(Payload):
+    """When nothing rings for a person."""
+
+    TYPE: ClassVar[str] = "quiet.changed"
+    person: str
+    hours: str  # 22-7; off: it may ring at any hour; empty: as configured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

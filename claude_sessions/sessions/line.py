@@ -29,6 +29,9 @@ class Line:
         self._waiting: dict[str, None] = {}  # in order
         self._stirred = asyncio.Event()
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     def restore(self, sessions: Iterable[str]) -> None:
         self._waiting = dict.fromkeys(sessions)
         self._stirred.set()

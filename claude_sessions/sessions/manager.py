@@ -151,6 +151,10 @@ class SessionManager(Orders):
         """From 1; 0: it does not wait for a process."""
         return self._admission.line.place(session_id)
 
+    def in_line(self) -> int:
+        """How many wait for a process."""
+        return len(self._admission.line)
+
     # --- launching
 
     async def launch(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from claude_sessions.errors import SessionsError, StorageFull
-from claude_sessions.storage import figures, mail
+from claude_sessions.storage import figures, mail, presence
 from claude_sessions.storage.index import rebuild
 
 V1 = """
@@ -109,6 +109,7 @@ MIGRATIONS: tuple[tuple[Callable[[sqlite3.Connection], None], ...], ...] = (
     (_run(V2),),  # filled by the next
     (_run(V3), _empty_index, rebuild),
     (_run(mail.SCHEMA),),
+    (_run(presence.SCHEMA),),
 )
 VERSION = len(MIGRATIONS)
 

@@ -16,6 +16,7 @@ from claude_sessions.storage import rows
 from claude_sessions.storage.figures import Sums, read_sums, spent_since
 from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, restore, which
 from claude_sessions.storage.mail import Mail
+from claude_sessions.storage.presence import Presences
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
 
@@ -38,6 +39,7 @@ class Store:
         if self._remember("runner", runner) != runner:
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'runner'", (runner,))
         self.mail = Mail(self._db, self._transaction, self._reader)
+        self.presences = Presences(self._db, self._transaction, self._reader)
         self._seq = self.head()
         self._session_seqs: dict[str, int] = {}
 
@@ -242,6 +244,15 @@ class Store:
             found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, *types, n))
             return self._typed(db, found)[::-1]
 
+    def turns_since(self, seq: int, limit: int) -> list[Event]:
+        """The newest `limit` turns that ended after that event, oldest first."""
+        query = (
+            f"SELECT {COLUMNS} FROM events WHERE type IN ('turn.completed', 'turn.interrupted')"
+            " AND seq > ? ORDER BY seq DESC LIMIT ?"
+        )
+        with self._reader() as db:
+            return self._typed(db, db.execute(query, (seq, limit)))[::-1]
+
     def last_event(self) -> Event | None:
         query = f"SELECT {COLUMNS} FROM events ORDER BY seq DESC LIMIT 1"
         with self._reader() as db:
@@ -288,6 +299,18 @@ class Store:
         query = f"SELECT {ROW} FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?"
         with self._reader() as db:
             return [read_row(row) for row in db.execute(query, (*values, limit))]
+
+    def stirred(self, seq: int, ids: Collection[str], limit: int) -> list[SessionRow]:
+        """These, and those that ended or were parked after that event; the newest first."""
+        still = [status.value for status in (*ENDINGS, Status.PARKED)]
+        query = (
+            f"SELECT {ROW} FROM sessions WHERE id IN ({', '.join('?' * len(ids))})"
+            f" OR (last_seq > ? AND status IN ({', '.join('?' * len(still))}))"
+            " ORDER BY updated_at DESC, id LIMIT ?"
+        )
+        with self._reader() as db:
+            found = db.execute(query, (*ids, seq, *still, limit))
+            return [read_row(row) for row in found]
 
     def like(self, part: str, limit: int) -> list[SessionRow]:
         """Those with this in their name; the one touched last comes first."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,7 +12,6 @@ from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.letters import Content, Letter
 from claude_sessions.telegram.outbox import Outbox
 
-RING_AFTER = 30.0  # seconds: an edit does not ring
 ENDS_A_TURN = frozenset(
     {Kind.WAITING, Kind.CURTAIN, Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT}
 )
@@ -46,13 +44,11 @@ class TelegramChannel:
         outbox: Outbox,
         *,
         clock: Clock,
-        quiet: Callable[[], bool] = lambda: False,
     ) -> None:
         self.id = to.channel
         self._to = to
         self._outbox = outbox
         self._clock = clock
-        self._quiet = quiet
         self._lives: dict[str, Live] = {}  # by session
         self._after: dict[str, str] = {}  # session → the card after which its turn goes on
         self._count = 0
@@ -121,13 +117,13 @@ class TelegramChannel:
         )
 
     async def _answer(self, session: str, news: Notification) -> None:
-        """The finished answer takes the place of the running turn."""
+        """The finished answer takes the place of the running turn; but an edit does not ring."""
         live = self._lives.pop(session)
         self._outbox.still(self._to, session)
         pieces = list(live.pieces.values())
         content = looks.finished(pieces, news.text, news.actions, live.name)
         letter = await self._put(live.key, content, news, seq=live.seq)
-        if news.seconds is not None and news.seconds > RING_AFTER and not self._quiet():
+        if looks.rings(news) and not self._outbox.quiet(self._to):
             await self._ring(letter, news)
 
     async def _ring(self, letter: Letter, news: Notification) -> None:
@@ -162,7 +158,7 @@ class TelegramChannel:
         await self._put(key, self._looking(news), news, seq=news.seq)
 
     def _looking(self, news: Notification) -> Content:
-        return looks.told(news, ring=looks.rings(news) and not self._quiet())
+        return looks.told(news, ring=looks.rings(news))
 
     async def _put(
         self, key: str, content: Content, news: Notification, *, seq: int, open: bool = False

@@ -26,6 +26,7 @@ from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People, place_of, replied_to
 from claude_sessions.telegram.render import plain
 from claude_sessions.telegram.voice import Transcriber
+from claude_sessions.telegram.welcome import Welcome
 
 EDITED = "I do not follow edits: what you sent first is what counts. Send it again to change it."
 LARGEST_OUT = 50 * 1024 * 1024
@@ -50,6 +51,7 @@ class Door:
         bound: Callable[[Address], str | None],
         uploads: Path,
         transcriber: Transcriber,
+        welcome: Welcome,
     ) -> None:
         self._bot = bot
         self._inbox = inbox
@@ -61,6 +63,7 @@ class Door:
         self._bound = bound
         self._uploads = uploads
         self._transcriber = transcriber
+        self._welcome = welcome
         self._asked: dict[tuple[int, int], str] = {}  # chat, person → the line they complete
         self._spoke_to: dict[tuple[int, int], str] = {}  # chat, person → the session
 
@@ -98,6 +101,7 @@ class Door:
         who = (at.chat, parts[0].sender)
         if joins and isinstance(command, c.Talk) and who in self._spoke_to:
             command = replace(command, session=self._spoke_to[who], steer=True)
+        await self._welcome.back(caller, at, command)
         reply = await self._perform(command, caller)
         if isinstance(command, c.Talk) and reply.session is not None:
             self._spoke_to[who] = reply.session

@@ -26,6 +26,7 @@ from claude_sessions.telegram.render import (
 TOOLS = 6  # lines of tools in a row
 CARD_LINES = 25
 CARD_CHARS = 1800
+RING_AFTER = 30.0  # seconds: so long nobody sits and watches
 RINGING = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.LIMIT})
 
 
@@ -48,11 +49,12 @@ def rings(notification: Notification) -> bool:
     """Only done, failed and needs you; the rest is silent."""
     match notification.kind:
         case Kind.WAITING:
-            return not notification.foreground or failed(notification)
+            long = (notification.seconds or 0.0) > RING_AFTER
+            return not notification.foreground or long or failed(notification)
         case Kind.CARD:
             return notification.card is not None and not notification.card.decided
         case Kind.NOTICE:
-            return bool(notification.actions)
+            return notification.urgent or bool(notification.actions)
     return notification.kind in RINGING
 
 

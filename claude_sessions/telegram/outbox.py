@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -51,10 +52,12 @@ class Outbox:
         drafts: bool = False,
         close_seconds: float = 5.0,
         moved: Callable[[int], int] = lambda chat: chat,
+        quiet: Callable[[Address], bool] = lambda to: False,
     ) -> None:
         self.bot = bot
         self.trouble: Callable[[int, str], None] = lambda chat, words: None
         self.budget = Budget()
+        self.quiet = quiet  # whether nothing may ring there now
         self._courier = courier
         self._log = log
         self._clock = clock
@@ -134,6 +137,8 @@ class Outbox:
             NewButton(token=_token(), label=a.label, line=a.line, needs_text=a.needs_text)
             for a in content.actions
         ]
+        if content.ring and self.quiet(to):
+            content = replace(content, ring=False)
         at = self._clock.now().timestamp()
         try:
             stored = await self._log.change(
@@ -249,8 +254,12 @@ class Outbox:
         return min((letter.at for letter in self._letters.values() if letter.waits), default=None)
 
     @property
-    def chats(self) -> list[int]:
-        return sorted(self._lanes)
+    def depths(self) -> dict[int, int]:
+        """Chat → how many letters wait for it."""
+        return {
+            chat: sum(letter.waits for letter in lane.letters.values())
+            for chat, lane in sorted(self._lanes.items())
+        }
 
     def unreachable(self) -> dict[int, str]:
         return {lane.chat: why for lane in self._lanes.values() if (why := lane.unreachable)}

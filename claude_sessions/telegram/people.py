@@ -20,6 +20,10 @@ class People:
     def __init__(self, people: Sequence[PersonSettings]) -> None:
         self._by_id = {person.telegram: person for person in people if person.telegram}
 
+    @property
+    def names(self) -> list[str]:
+        return [person.name for person in self._by_id.values()]
+
     def find(self, user: User | None) -> PersonSettings | None:
         if user is None or user.is_bot:
             return None

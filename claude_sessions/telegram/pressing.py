@@ -23,6 +23,7 @@ from claude_sessions.telegram.letters import Content
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People
 from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.welcome import Welcome
 
 AT_ONCE = 0.08  # seconds: what takes longer is answered by a message
 TOAST = 180
@@ -44,6 +45,7 @@ class Presses:
         people: People,
         backlog: Backlog,
         perform: Callable[[c.Command, Caller], Awaitable[c.Reply]],
+        welcome: Welcome,
     ) -> None:
         self._courier = courier
         self._inbox = inbox
@@ -52,8 +54,16 @@ class Presses:
         self._people = people
         self._backlog = backlog
         self._perform = perform
+        self._welcome = welcome
 
     async def take(self, update_id: int, query: CallbackQuery) -> None:
+        await self._take(update_id, query)
+        person, message = self._people.find(query.from_user), query.message
+        if person is not None and message is not None:  # after it: a press is answered at once
+            at = Address(message.chat.id)
+            await self._welcome.back(self._people.caller(person, at), at)
+
+    async def _take(self, update_id: int, query: CallbackQuery) -> None:
         person = self._people.find(query.from_user)
         message = query.message
         if person is None or message is None or query.data is None:

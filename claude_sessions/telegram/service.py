@@ -13,10 +13,13 @@ import structlog
 from telegram import Bot, BotCommand, Update
 
 from claude_sessions import commands as c
+from claude_sessions.attention.attention import Attention
+from claude_sessions.attention.book import QuietBook
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
 from claude_sessions.commands.usage import COMMANDS
 from claude_sessions.eventlog import EventLog
+from claude_sessions.health import Report
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
 from claude_sessions.settings import Settings
@@ -27,12 +30,15 @@ from claude_sessions.telegram.channel import TelegramChannel
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
 from claude_sessions.telegram.gather import Part
+from claude_sessions.telegram.health import BotHealth, ChatHealth, report
 from claude_sessions.telegram.inbox import Inbox
+from claude_sessions.telegram.morning import Morning
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People, place_of
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception
 from claude_sessions.telegram.voice import Transcriber
+from claude_sessions.telegram.welcome import Welcome
 
 MENU_SECONDS = 60.0
 
@@ -88,15 +94,21 @@ class Telegram:
         address = Address.of_channel(channel)
         return TelegramChannel(address, self.outbox, clock=self._clock) if address else None
 
-    async def serve(self, perform: Perform, fronts: Callable[[str], Sequence[str]]) -> None:
+    async def serve(
+        self, perform: Perform, fronts: Callable[[str], Sequence[str]], attention: Attention
+    ) -> None:
         """Until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             self._spawned = lambda work, name: group.create_task(work, name=name)
+            self._welcome = Welcome(attention, self.outbox, fronts)
             self._open(perform, fronts, self._clock.now())
             self.outbox.trouble = self._unreachable
             self.outbox.begin()
+            morning = Morning(attention, self.outbox, self._people, clock=self._clock)
+            await morning.look()  # before anybody is heard, who would then be told twice
             await self._take_up()
             self._spawned(self._menu(), "telegram.menu")
+            self._spawned(morning.run(), "telegram.morning")
             await self.inbox.run()
 
     def _open(
@@ -113,6 +125,7 @@ class Telegram:
             bound=lambda address: None,
             uploads=self._home / "uploads",
             transcriber=Transcriber(self._settings.voice),
+            welcome=self._welcome,
         )
         self._backlog = Backlog(
             inbox=self.inbox,
@@ -129,6 +142,7 @@ class Telegram:
             people=self._people,
             backlog=self._backlog,
             perform=perform,
+            welcome=self._welcome,
         )
         self._reception = Reception(
             clock=self._clock,
@@ -170,6 +184,32 @@ class Telegram:
                 logger.info("telegram.no_menu", why=str(error))
                 await self._clock.sleep(MENU_SECONDS)
 
+    # --- how it stands
+
+    def health(self) -> Report:
+        now, unreachable = self._clock.monotonic(), self.outbox.unreachable()
+        polled, oldest = self.inbox.polled_at, self.outbox.oldest
+        bot = BotHealth(
+            polled=now - polled if polled is not None else None,
+            trouble=self.inbox.trouble,
+            waiting=self.outbox.depth,
+            oldest=self._clock.now().timestamp() - oldest if oldest is not None else None,
+            chats=[
+                ChatHealth(
+                    chat=chat,
+                    waiting=waiting,
+                    budget=self.outbox.budget.left(chat, now),
+                    unreachable=unreachable.get(chat),
+                )
+                for chat, waiting in self.outbox.depths.items()
+            ],
+        )
+        return report(bot, self._called)
+
+    def _called(self, chat: int) -> str:
+        person = self._people.at(Address(chat))
+        return person.name if person else f"chat {chat}"
+
     # --- trouble
 
     def _hindered(self, why: str | None) -> None:
@@ -197,10 +237,10 @@ async def _done(work: Coroutine[Any, Any, Any]) -> None:
 
 @asynccontextmanager
 async def open_telegram(
-    settings: Settings, token: str, *, log: EventLog, clock: Clock, home: Path
+    settings: Settings, token: str, *, log: EventLog, clock: Clock, home: Path, quiet: QuietBook
 ) -> AsyncIterator[Telegram]:
     bot_id = int(token.partition(":")[0])
-    own = settings.telegram
+    own, people = settings.telegram, People(settings.people)
     async with AsyncExitStack() as stack:
         bot = await stack.enter_async_context(connected(token, own.base_url, own.base_file_url))
         courier = Courier(bot)
@@ -212,6 +252,7 @@ async def open_telegram(
                 clock=clock,
                 interval=own.stream_interval_seconds,
                 drafts=own.drafts,
+                quiet=lambda to: quiet.hold_now(person.name if (person := people.at(to)) else None),
             )
         )
         yield Telegram(

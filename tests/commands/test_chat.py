@@ -20,6 +20,7 @@ from claude_sessions.commands import (
     Decide,
     DeleteSchedule,
     Diff,
+    Digest,
     Foreground,
     Forget,
     Help,
@@ -41,6 +42,7 @@ from claude_sessions.commands import (
     MoveToWorktree,
     Output,
     PauseSchedule,
+    Quiet,
     RemoveWorktree,
     Rename,
     Respond,
@@ -53,6 +55,7 @@ from claude_sessions.commands import (
     SetModel,
     Sleep,
     Stats,
+    Status,
     StopTask,
     Talk,
     Trust,
@@ -241,6 +244,14 @@ LINES: dict[str, Command] = {
     "/claude_stats": Stats(),
     "/trust ~/web": Trust(directory="~/web"),
     "/untrust “~/my web”": Untrust(directory="~/my web"),
+    "/digest": Digest(),
+    "/quiet": Quiet(),
+    "/quiet 22-7": Quiet(hours="22-7"),
+    "/quiet 22:30-06:45": Quiet(hours="22:30-6:45"),
+    "/quiet 22–07": Quiet(hours="22-7"),
+    "/quiet OFF": Quiet(hours="off"),
+    "/quiet default": Quiet(hours="default"),
+    "/status": Status(),
     "/help": Help(),
     "/start": Help(),
     "/help /claude_fg": Help(topic="fg"),
@@ -316,6 +327,12 @@ REFUSED = {
     "/budget web -5": "A budget is a positive number",
     "/budget web +lots": "A budget is a positive number",
     "/forget": "The session's name is missing",
+    "/quiet late": "“late”: not hours; write them like 22-7",
+    "/quiet 22-25": "not hours; write them like 22-7",
+    "/quiet 7-7": "they begin when they end",
+    "/quiet 22 7": "“7” is too much here",
+    "/status now": "“now” is too much here",
+    "/digest all": "“all” is too much here",
 }
 
 
@@ -420,6 +437,7 @@ SHORT = (
     " projects adopt"
     " worktrees worktree"
     " diff undo"
+    " digest quiet status"
 )
 
 

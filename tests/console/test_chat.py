@@ -36,6 +36,7 @@ class Talk:
         self.heard: list[str] = []
         self.working: list[str] = []
         self.answer = Reply(text="")
+        self.missed: Reply | None = None
         self.run: asyncio.Task[None]
 
     async def hear(self, text: str) -> Reply:
@@ -45,6 +46,10 @@ class Talk:
         if text == "/broken":
             raise RuntimeError("a bug")
         return self.answer
+
+    async def away(self, text: str) -> Reply | None:
+        missed, self.missed = self.missed, None
+        return missed
 
     async def offer(self, text: str, actions: tuple[Action, ...], *, kind: Kind) -> None:
         note = Notification(kind=kind, session="s", name="fix-auth", text=text, actions=actions)
@@ -68,6 +73,7 @@ async def talking(person: Person) -> AsyncIterator[Talk]:
             stdin=person.stdin,
             hear=talk.hear,
             busy=lambda: talk.working,
+            missed=talk.away,
             greeting="Welcome.",
         )
         talk.run = asyncio.create_task(chat.run())
@@ -97,6 +103,15 @@ async def test_a_line_is_heard_and_answered(talk: Talk) -> None:
     talk.person.type("/new fix the   auth\n")
     await talk.until_heard("/new fix the   auth")
     await talk.person.until("🟢 fix-auth\n  aligned   text")
+
+
+async def test_who_was_away_is_told_what_they_missed_before_the_answer(talk: Talk) -> None:
+    go = Action(label="Foreground a", line="/fg a")
+    talk.missed, talk.answer = Reply(text="While you were away", actions=(go,)), Reply(text="Yes?")
+    talk.person.type("hello\n")
+    await talk.person.until("While you were away\n  [1] Foreground a\n\nYes?")
+    talk.person.type("1\n")
+    await talk.until_heard("hello", "/fg a")
 
 
 async def test_an_error_is_its_sentence(talk: Talk) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from claude_sessions.clock import Clock
 from claude_sessions.config import make_home
 from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.demo import Sandbox
@@ -48,10 +49,10 @@ def settings_for(api: BotApi, workdir: Path, **more: Any) -> Settings:
 
 @asynccontextmanager
 async def phone_of(
-    sandbox: Sandbox, workdir: Path, api: BotApi, **more: Any
+    sandbox: Sandbox, workdir: Path, api: BotApi, *, clock: Clock | None = None, **more: Any
 ) -> AsyncIterator[Phone]:
     home = make_home(sandbox.root / "state")
     settings = settings_for(api, workdir, **more)
     owner = api.person(OWNER, "Ada")
-    async with open_daemon(settings, home, environ=sandbox.env) as daemon:
+    async with open_daemon(settings, home, environ=sandbox.env, clock=clock) as daemon:
         yield Phone(daemon, api, owner)

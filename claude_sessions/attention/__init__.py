@@ -1,0 +1,1 @@
+"""What rings, when it is quiet, and what somebody who was away is told."""
