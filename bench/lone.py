@@ -1,10 +1,10 @@
-"""A bare SDK client alone in a process of its own, so that it has no loop to share.
+"""Bare SDK clients in a process of their own: they share no loop with what else is measured.
 
-`python -m bench.lone ROOT CLI` reads orders, and answers each in one line:
+`python -m bench.lone ROOT CLI COUNT` reads orders to one of them, and answers each in one line:
 
-    say WORD     →  said WORD BEGAN FIRST    when it was given, when its first words came
-    ask WORD     →  asks WORD                Claude wants to use a tool
-    allow WORD   →  gave WORD SECONDS        until the answer was written to Claude
+    N say WORD     →  said WORD BEGAN FIRST    when it was given, when its first words came
+    N ask WORD     →  asks WORD                Claude wants to use a tool
+    N allow WORD   →  gave WORD SECONDS        until the answer was written to Claude
 
 Times are of the monotonic clock, which all processes share. The end of stdin ends it.
 """
@@ -15,7 +15,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -116,15 +116,18 @@ async def _nothing() -> AsyncIterator[dict[str, Any]]:
         yield frame
 
 
-async def serve(root: Path, cli: Path) -> None:
-    lone = Lone(cli, root / "work")
-    async with lone.connected():
+async def serve(root: Path, cli: Path, count: int) -> None:
+    clients = [Lone(cli, root / "work") for _ in range(count)]
+    async with AsyncExitStack() as stack:
+        for client in clients:
+            await stack.enter_async_context(client.connected())
         report("ready")
         async for order in orders():
-            verb, word = order.split()
-            report(await {"say": lone.say, "ask": lone.ask, "allow": lone.allow}[verb](word))
+            number, verb, word = order.split()
+            one = clients[int(number)]
+            report(await {"say": one.say, "ask": one.ask, "allow": one.allow}[verb](word))
 
 
 if __name__ == "__main__":
     logs.configure(level="warning", as_json=False)
-    asyncio.run(serve(Path(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(serve(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))

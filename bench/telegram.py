@@ -1,7 +1,8 @@
 """The bot: from a phone to Claude and back, calm and while many sessions stream.
 
-The load is on while both sides are measured. The bare client is alone in its own process, so it
-shares the machine with the load but no loop: the harder comparison for us.
+The load is on while both sides are measured. The bare clients are in a process of their own, so
+they share the machine with the load but no loop: the harder comparison for us. There are as many of
+them as sessions of ours that are measured, and they rest as long: a CLI that just spoke is faster.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from bench.figure import Figure
 from bench.probe import Heard, Pressed, Probe
 from bench.stage import Stage, staged
 from bench.talk import Talk
-from bench.timing import interleaved, median_ms, percentile_ms, scaled
+from bench.timing import median_ms, percentile_ms
 from claude_sessions.demo import Script
 
 SESSIONS, CHATS, PROBES = 20, 5, 4
-LOAD_SECONDS = 600.0
+CALM_SECONDS, LOAD_SECONDS = 100.0, 600.0
 STREAM_SECONDS = 50.0
 MORE_MS, GIVEN_MS, ANSWERED_MS, SHOWN_MS = 30, 50, 100, 150
 CROWD_IDS, PROBE_IDS = 2001, 3001  # of people in Telegram
@@ -34,6 +35,10 @@ class Side:
 
     heard: list[Heard] = field(default_factory=list)
     pressed: list[Pressed] = field(default_factory=list)
+
+    def warm(self, count: int) -> None:
+        """The first so many only warmed up."""
+        del self.heard[:count], self.pressed[:count]
 
     @property
     def asked(self) -> list[float]:
@@ -63,48 +68,42 @@ class Bench:
         self._talk = talk
         self._lone = lone
         self._probes = probes
-        self._turn = 0
         self.ours = Side()
         self.bare = Side()
 
-    async def calm(self, repeats: int) -> None:
-        await interleaved(repeats, self._talk_to_ours, self._talk_to_bare)
-
-    async def busy(self, seconds: float) -> None:
+    async def run(self, name: str, seconds: float, *, press: bool) -> None:
+        """Ours and the baseline in turns, A B, B A, …; the first of each only warms up."""
         until, n = time.monotonic() + seconds, 0
-        while n < 1 or time.monotonic() < until:
+        count = len(self._probes)
+        while n < 2 * count or time.monotonic() < until:
+            await self._probes[n % count].rested()
             sides = (self._use_ours, self._use_bare)
             for use in sides if n % 2 == 0 else reversed(sides):
-                await use(f"busy-{n}")
+                await use(n % count, f"{name}-{n}", press)
             n += 1
+        self.ours.warm(count)
+        self.bare.warm(count)
 
-    async def _use_ours(self, n: str) -> None:
-        probe = await self._talk_to_ours(n)
-        self.ours.pressed.append(await probe.press(f"ask-ours-{n}"))
-
-    async def _use_bare(self, n: str) -> None:
-        await self._talk_to_bare(n)
-        self.bare.pressed.append(await self._press_bare(f"ask-bare-{n}"))
-
-    async def _talk_to_ours(self, n: str) -> Probe:
-        probe = self._probes[self._turn % len(self._probes)]
-        self._turn += 1
-        await probe.rested()
+    async def _use_ours(self, number: int, n: str, press: bool) -> None:
+        probe = self._probes[number]
         self.ours.heard.append(await probe.say(f"ours-{n}"))
-        return probe
+        if press:
+            self.ours.pressed.append(await probe.press(f"ask-ours-{n}"))
 
-    async def _talk_to_bare(self, n: str) -> None:
+    async def _use_bare(self, number: int, n: str, press: bool) -> None:
         word = f"bare-{n}"
-        self._lone.tell(f"say {word}")
+        self._lone.tell(f"{number} say {word}")
         *_, began, first = (await self._lone.says(f"said {word} ")).split()
         asked = await self._bridge.stage.asked(word)
         shown = float(first) - self._talk.first[word]
         self.bare.heard.append(Heard(asked=asked - float(began), shown=shown))
+        if press:
+            self.bare.pressed.append(await self._press_bare(number, f"ask-{word}"))
 
-    async def _press_bare(self, word: str) -> Pressed:
-        self._lone.tell(f"ask {word}")
+    async def _press_bare(self, number: int, word: str) -> Pressed:
+        self._lone.tell(f"{number} ask {word}")
         await self._lone.says(f"asks {word}")
-        self._lone.tell(f"allow {word}")
+        self._lone.tell(f"{number} allow {word}")
         seconds = float((await self._lone.says(f"gave {word} ")).split()[-1])
         return Pressed(given=seconds, answered=seconds)
 
@@ -119,11 +118,11 @@ async def measure(scale: float = 1.0) -> list[Figure]:
         stage = await stack.enter_async_context(staged(Script().otherwise(talk.answer)))
         people = [*crowd_ids, *probe_ids]
         bridge = await stack.enter_async_context(bridged(stage, people, sessions + probes))
-        lone = await stack.enter_async_context(alone(stage))
+        lone = await stack.enter_async_context(alone(stage, probes))
         measured = await measured_by(bridge, talk, probe_ids)
         crowd = Crowd(bridge, talk, gathered(bridge, crowd_ids, sessions))
         calm = Bench(bridge, talk, lone, measured)
-        await calm.calm(scaled(40, scale))
+        await calm.run("calm", CALM_SECONDS * scale, press=False)
         await crowd.open()
         busy = Bench(bridge, talk, lone, measured)
         flood = await flooded(bridge, crowd, busy, seconds)
@@ -132,8 +131,8 @@ async def measure(scale: float = 1.0) -> list[Figure]:
 
 
 @asynccontextmanager
-async def alone(stage: Stage) -> AsyncIterator[Child]:
-    arguments = ["-m", "bench.lone", str(stage.sandbox.root), str(stage.cli)]
+async def alone(stage: Stage, count: int) -> AsyncIterator[Child]:
+    arguments = ["-m", "bench.lone", str(stage.sandbox.root), str(stage.cli), str(count)]
     env, directory = stage.sandbox.env, stage.workdir
     async with python(arguments, env=env, directory=directory, told=True) as child:
         await child.says("ready")
@@ -152,7 +151,7 @@ async def measured_by(bridge: Bridge, talk: Talk, ids: Sequence[int]) -> list[Pr
 async def flooded(bridge: Bridge, crowd: Crowd, bench: Bench, seconds: float) -> Flood:
     began, used = time.monotonic(), bridge.cpu_seconds
     async with crowd.streaming():
-        await bench.busy(seconds)
+        await bench.run("busy", seconds, press=True)
         lasted, cpu = time.monotonic() - began, bridge.cpu_seconds - used
     sent = [message for chat in crowd.chats for message in chat.of_bot]
     return Flood(
