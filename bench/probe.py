@@ -11,7 +11,6 @@ from bench.product import PATIENCE
 from bench.talk import Talk, ended
 from tests.botapi import Call, Person
 
-REFILL_SECONDS = 3.5  # after so long in silence a private chat has its whole budget again
 MINE = ("sendMessage", "editMessageText")
 COUNTED = (*MINE, "sendChatAction", "deleteMessage")
 
@@ -33,7 +32,12 @@ class Pressed:
 
 
 class Probe:
-    def __init__(self, bridge: Bridge, talk: Talk, person: Person, name: str) -> None:
+    """`rest`: seconds of silence after which its chat has the whole of its budget again."""
+
+    def __init__(
+        self, bridge: Bridge, talk: Talk, person: Person, name: str, *, rest: float
+    ) -> None:
+        self._rest = rest
         self._bridge = bridge
         self._talk = talk
         self._person = person
@@ -47,7 +51,7 @@ class Probe:
     async def rested(self) -> None:
         """Returns when the chat may be sent whatever comes."""
         calls = [c.at for c in self._bridge.api.calls.of(*COUNTED) if self._here(c)]
-        due = max(calls, default=0.0) + REFILL_SECONDS
+        due = max(calls, default=0.0) + self._rest
         await asyncio.sleep(max(0.0, due - time.monotonic()))
 
     async def say(self, word: str) -> Heard:

@@ -25,6 +25,7 @@ from claude_sessions.demo import Script
 SESSIONS, CHATS, PROBES = 20, 5, 4
 CALM_SECONDS, LOAD_SECONDS = 100.0, 600.0
 STREAM_SECONDS = 50.0
+REST_SECONDS = 3.5  # until a private chat has the whole of its budget again
 MORE_MS, GIVEN_MS, ANSWERED_MS, SHOWN_MS = 30, 50, 100, 150
 CROWD_IDS, PROBE_IDS = 2001, 3001  # of people in Telegram
 
@@ -37,8 +38,9 @@ class Side:
     pressed: list[Pressed] = field(default_factory=list)
 
     def warm(self, count: int) -> None:
-        """The first so many only warmed up."""
-        del self.heard[:count], self.pressed[:count]
+        """The first so many only warmed up, unless there are no others."""
+        self.heard = self.heard[count:] or self.heard
+        self.pressed = self.pressed[count:] or self.pressed
 
     @property
     def asked(self) -> list[float]:
@@ -75,7 +77,7 @@ class Bench:
         """Ours and the baseline in turns, A B, B A, …; the first of each only warms up."""
         until, n = time.monotonic() + seconds, 0
         count = len(self._probes)
-        while n < 2 * count or time.monotonic() < until:
+        while n < count or time.monotonic() < until:
             await self._probes[n % count].rested()
             sides = (self._use_ours, self._use_bare)
             for use in sides if n % 2 == 0 else reversed(sides):
@@ -109,9 +111,9 @@ class Bench:
 
 
 async def measure(scale: float = 1.0) -> list[Figure]:
-    sessions, chats, probes = (SESSIONS, CHATS, PROBES) if scale else (2, 2, 1)
+    sessions, chats, probes = (SESSIONS, CHATS, PROBES) if scale else (1, 1, 1)
     seconds = LOAD_SECONDS * scale
-    talk = Talk(STREAM_SECONDS if scale else 2.0)
+    talk = Talk(STREAM_SECONDS if scale else 1.0)
     crowd_ids = range(CROWD_IDS, CROWD_IDS + chats)
     probe_ids = range(PROBE_IDS, PROBE_IDS + probes)
     async with AsyncExitStack() as stack:
@@ -119,7 +121,7 @@ async def measure(scale: float = 1.0) -> list[Figure]:
         people = [*crowd_ids, *probe_ids]
         bridge = await stack.enter_async_context(bridged(stage, people, sessions + probes))
         lone = await stack.enter_async_context(alone(stage, probes))
-        measured = await measured_by(bridge, talk, probe_ids)
+        measured = await measured_by(bridge, talk, probe_ids, REST_SECONDS if scale else 0.0)
         crowd = Crowd(bridge, talk, gathered(bridge, crowd_ids, sessions))
         calm = Bench(bridge, talk, lone, measured)
         await calm.run("calm", CALM_SECONDS * scale, press=False)
@@ -139,11 +141,11 @@ async def alone(stage: Stage, count: int) -> AsyncIterator[Child]:
         yield child
 
 
-async def measured_by(bridge: Bridge, talk: Talk, ids: Sequence[int]) -> list[Probe]:
+async def measured_by(bridge: Bridge, talk: Talk, ids: Sequence[int], rest: float) -> list[Probe]:
     probes = []
     for person_id in ids:
         person = bridge.api.person(person_id, f"Person {person_id}")
-        probes.append(Probe(bridge, talk, person, f"probe-{person_id}"))
+        probes.append(Probe(bridge, talk, person, f"probe-{person_id}", rest=rest))
         await probes[-1].open()
     return probes
 
