@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench import asleep, daemon, followup, launch, log, machine, pool, tokens, wake
+from bench import asleep, daemon, followup, launch, log, machine, pool, telegram, tokens, wake
 from bench.figure import Figure
 from bench.table import document, line, verdict
 from claude_sessions import logs
@@ -22,6 +22,7 @@ GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
     "pool": pool.measure,
     "asleep": asleep.measure,
     "tokens": tokens.measure,
+    "telegram": telegram.measure,
     "daemon": daemon.measure,
     "log": log.measure,
 }

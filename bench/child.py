@@ -24,7 +24,7 @@ class Child:
     def __init__(self, process: Process) -> None:
         self._process = process
 
-    async def says(self, word: str) -> None:
+    async def says(self, word: str) -> str:
         """Wait for a line with this in it."""
         assert self._process.stdout is not None
         heard = []
@@ -32,8 +32,27 @@ class Child:
             while line := (await self._process.stdout.readline()).decode():
                 heard.append(line)
                 if word in line:
-                    return
+                    return line
         raise RuntimeError(f"it ended without “{word}”; it said: {''.join(heard[-20:])}")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @asynccontextmanager
+    async def unheard(self) -> AsyncIterator[None]:
+        """What it says meanwhile is dropped: with nobody to read, it would come to a stop."""
+        dropping = asyncio.create_task(self._drop(), name="child.unheard")
+        try:
+            yield
+        finally:
+            dropping.cancel()
+            await asyncio.wait([dropping])
+
+    async def _drop(self) -> None:
+        assert self._process.stdout is not None
+        while await self._process.stdout.read(65536):
+            pass
 
     def tell(self, line: str) -> None:
         assert self._process.stdin is not None

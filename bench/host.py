@@ -9,50 +9,38 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bench.bare import connected, turn_over
+from bench.orders import orders, report
 from bench.product import OWNER, daemon_in, idle
 from claude_sessions import logs
-
-
-async def orders() -> AsyncIterator[int]:
-    reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
-    )
-    while line := await reader.readline():
-        yield int(line)
-
-
-def report(count: int) -> None:
-    sys.stdout.write(f"{count}\n")
-    sys.stdout.flush()
 
 
 async def hold_by_daemon(root: Path) -> None:
     async with daemon_in(root, os.environ) as daemon:
         have = 0
-        async for wanted in orders():
+        async for order in orders():
+            wanted = int(order)
             for n in range(have, wanted):
                 await daemon.hear(f"/new --name session-{n} hello", OWNER)
                 await idle(daemon, f"session-{n}")
             have = wanted
-            report(have)
+            report(str(have))
 
 
 async def hold_by_clients(root: Path, cli: Path) -> None:
     async with AsyncExitStack() as stack:
         have = 0
-        async for wanted in orders():
+        async for order in orders():
+            wanted = int(order)
             for _ in range(have, wanted):
                 client = await stack.enter_async_context(connected(cli, root / "work"))
                 await client.query("hello")
                 await turn_over(client)
             have = wanted
-            report(have)
+            report(str(have))
 
 
 def main(kind: str, root: Path, cli: Path) -> None:

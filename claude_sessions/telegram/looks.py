@@ -17,6 +17,7 @@ from claude_sessions.telegram.render import (
     Rich,
     from_markdown,
     joined,
+    newest,
     plain,
     split,
     styled,
@@ -24,6 +25,7 @@ from claude_sessions.telegram.render import (
 )
 
 TOOLS = 6  # lines of tools in a row
+SOURCE = 8000  # characters of Markdown: more than what is seen of a turn that runs
 CARD_LINES = 25
 CARD_CHARS = 1800
 RING_AFTER = 30.0  # seconds: so long nobody sits and watches
@@ -72,7 +74,7 @@ def running(
 ) -> Content:
     """The newest end of it, under its name and how long it has taken."""
     top = plain(f"{name} · {clock(seconds)}")
-    body = joined(*(_shown(piece) for piece in _few_tools(pieces)), by="\n")
+    body = joined(*(_shown(piece) for piece in _few_tools(_newest(pieces))), by="\n")
     words = joined(_bold(top, name), tail(body, ROOM - 200))
     return Content(parts=(words,), actions=actions)
 
@@ -110,6 +112,20 @@ def _quiet(line: str) -> Rich:
 
 def _shown(piece: Piece) -> Rich:
     return from_markdown(piece.text) if isinstance(piece, Words) else plain(piece.line)
+
+
+def _newest(pieces: Sequence[Piece]) -> list[Piece]:
+    """As many as can be seen: it is shown anew with each edit, however long it has become."""
+    found: list[Piece] = []
+    left = SOURCE
+    for piece in reversed(pieces):
+        if left <= 0:
+            break
+        if isinstance(piece, Words):
+            piece = Words(newest(piece.text, left))
+            left -= len(piece.text)
+        found.append(piece)
+    return found[::-1]
 
 
 def _few_tools(pieces: Sequence[Piece]) -> list[Piece]:

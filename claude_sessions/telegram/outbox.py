@@ -264,14 +264,16 @@ class Outbox:
     def unreachable(self) -> dict[int, str]:
         return {lane.chat: why for lane in self._lanes.values() if (why := lane.unreachable)}
 
+    # A row by its key takes less time than the way to another thread and back, and a press waits.
+
     async def has(self, to: Address, key: str) -> bool:
-        return await asyncio.to_thread(self.mail.has, self.bot, str(to), key)
+        return self.mail.has(self.bot, str(to), key)
 
     async def button(self, token: str) -> StoredButton | None:
-        return await asyncio.to_thread(self.mail.button, token)
+        return self.mail.button(token)
 
     async def letter_at(self, chat: int, message: int) -> StoredLetter | None:
-        return await asyncio.to_thread(self.mail.letter_of, self.bot, chat, message)
+        return self.mail.letter_of(self.bot, chat, message)
 
     async def adopt(self, letter: int, chat: int, message: int) -> None:
         """A copy of it that nobody knew of: its answer had been lost. It is kept true too."""

@@ -58,11 +58,15 @@ def place_of(message: Message) -> Address:
 
 
 def replied_to(message: Message) -> int | None:
-    """In a topic every message carries a reply to its root: that is none."""
+    """In a topic every message carries a reply to its root: that is none.
+
+    Elsewhere in a supergroup a thread is a row of replies, and its root is what was replied to.
+    """
     reply = message.reply_to_message
     if reply is None or reply.forum_topic_created is not None:
         return None
-    return None if reply.message_id == message.message_thread_id else reply.message_id
+    of_root = message.is_topic_message and reply.message_id == message.message_thread_id
+    return None if of_root else reply.message_id
 
 
 def speaker(update: Update) -> User | None:

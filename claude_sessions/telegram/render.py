@@ -5,11 +5,12 @@ from __future__ import annotations
 from claude_sessions.telegram.blocks import Blocks
 from claude_sessions.telegram.cutting import head, split, tail
 from claude_sessions.telegram.harmless import harmless
+from claude_sessions.telegram.newest import newest
 from claude_sessions.telegram.parser import parsed
 from claude_sessions.telegram.rich import Entity, Rich, joined, plain, styled, units
 
 __all__ = [
-    "Entity", "Rich", "from_markdown", "head", "joined",
+    "Entity", "Rich", "from_markdown", "head", "joined", "newest",
     "plain", "split", "styled", "tail", "units",
 ]  # fmt: skip
 

@@ -52,6 +52,15 @@ async def test_the_pool_is_measured_and_answers_correctly_within_its_bound() -> 
     assert processes.met
 
 
+async def test_the_bot_is_measured_and_all_arrives_without_a_refusal() -> None:
+    asked, loaded, given, answered, shown, shown_loaded, refused, arrived, *_ = await GROUPS[
+        "telegram"
+    ](0)
+    assert told([asked, loaded, given, shown, shown_loaded, arrived]) == 6
+    assert answered.value > 0
+    assert (refused.value, refused.met, arrived.met) == (0, True, True)
+
+
 async def test_the_log_is_measured_beside_bare_sqlite(tmp_path: Path) -> None:
     # Without the opening of a long one, which takes seconds to fill even at its smallest.
     assert told([await log.appends(tmp_path, 0), *await log.replay(tmp_path, 0)]) == 2

@@ -123,3 +123,15 @@ async def test_after_a_restart_the_answer_still_takes_its_place_and_old_cards_ar
         assert not card.buttons
         await phone.owner.chat.shows("I was restarted", timeout=20)
         assert not any("· 0:" in message.text for message in phone.owner.chat.of_bot)
+
+
+async def test_a_reply_in_a_group_goes_to_the_session_it_replies_to(
+    script: Script, phone: Phone
+) -> None:
+    group = phone.api.group(-100500, "Team", members=[phone.owner])
+    await phone.owner.says("/new --fg --name first one", chat=group)
+    answer = await group.shows("You said: one", timeout=20)
+    await phone.owner.says("/new --fg --name second two", chat=group)
+    await group.shows("You said: two", timeout=20)
+    await phone.owner.says("three", chat=group, reply_to=answer)
+    await group.shows(lambda m: "You said: three" in m.text and "first · " in m.text, timeout=20)
