@@ -46,7 +46,7 @@ def quiet_text(
     whose = "" if own else ", as configured"
     return (
         f"🔕 Nothing rings for you {hold.words} ({zone}){whose}.\n"
-        f"It still comes, silently, and you get a digest when they end.\n"
+        "It still comes, silently; if something happened, a digest rings when they end.\n"
         "In groups the configured hours hold."
     )
 

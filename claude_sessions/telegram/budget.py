@@ -64,7 +64,7 @@ class Budget:
         """For people."""
         purse = self._purses.get(chat, Purse(at=now))
         if purse.blocked_until > now:
-            return f"blocked for {purse.blocked_until - now:.0f} s"
+            return f"nothing for {purse.blocked_until - now:.0f} s"
         if chat > 0:
             return f"{max(int(_tokens(purse, now)), 0)} of {BURST:.0f} now, 1 a second"
         _expire(purse.spent, now, GROUP_SECONDS)

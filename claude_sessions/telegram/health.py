@@ -18,7 +18,7 @@ SHOWN = 6
 class ChatHealth:
     chat: int
     waiting: int
-    budget: str
+    budget: str  # what may be sent there
     unreachable: str | None = None
 
 
@@ -71,7 +71,7 @@ def _chat(chat: ChatHealth, name: str) -> str:
     waits = f" · {chat.waiting} to send" if chat.waiting else ""
     if chat.unreachable:
         return f"  ⚠️ {name}: cannot be reached ({chat.unreachable}){waits}"
-    return f"  {name}: {chat.budget}{waits}"
+    return f"  {name}: room for {chat.budget}{waits}"
 
 
 def _data(bot: BotHealth) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def test_all_is_well() -> None:
         [
             "Telegram: polled 3 s ago",
             "  nothing waits to be sent",
-            "  owner: 3 of 3 now, 1 a second",
+            "  owner: room for 3 of 3 now, 1 a second",
         ],
     )
 
