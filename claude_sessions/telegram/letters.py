@@ -96,7 +96,8 @@ class Letter:
     edited_at: float = 0.0
     retry_at: float = 0.0
     failures: int = 0
-    unformatted: bool = False  # Telegram refused how it looked
+    refusals: int = 0  # of what it says now; after the first, it says it without any formatting
+    unnoted: dict[int, int] = field(default_factory=dict)  # message → part: out, but not stored
 
     @classmethod
     def of(cls, stored: StoredLetter) -> Letter:
@@ -117,6 +118,8 @@ class Letter:
         )
 
     def update(self, stored: StoredLetter) -> None:
+        if self.version != stored.version:
+            self.refusals = 0
         self.content = Content.load(stored.content)
         self.version, self.open, self.tokens = stored.version, stored.open, stored.tokens
 
@@ -135,7 +138,7 @@ class Letter:
 
     def looks(self, content: Content) -> list[Face]:
         parts = (
-            [_unformatted(part) for part in content.parts] if self.unformatted else [*content.parts]
+            [_unformatted(part) for part in content.parts] if self.refusals else [*content.parts]
         )
         faces = [Face(rich=part) for part in parts]
         if faces:
