@@ -146,7 +146,7 @@ class TelegramChannel:
             await self._close(live.key, content, session)
         for left in self._outbox.growing(self._to, f"turn:{session}:"):
             # Of a daemon that is no more, which had stored nothing of what was said.
-            await self._close(left.key, replace(left.content, actions=()), session)
+            await self._close(left.key, replace(left.content, actions=(), late=False), session)
 
     async def _close(self, key: str, content: Content, session: str) -> None:
         await self._outbox.put(self._to, key, content, session=session, open=False)

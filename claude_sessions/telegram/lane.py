@@ -256,6 +256,7 @@ class Lane:
         letter.messages.append(message)
         letter.faces[message] = face
         letter.unnoted[message] = part
+        letter.dirty |= content.late
         await self._keeper.out(letter)
 
     async def _edit(self, letter: Letter, message: int, face: Face) -> None:

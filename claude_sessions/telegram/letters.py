@@ -33,7 +33,11 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Message by message; what can be pressed stands under the last one. `ask`: wait for words."""
+    """Message by message; what can be pressed stands under the last one. `ask`: wait for words.
+
+    `late`: it can be pressed only once its message is known, so that no button survives a crash on
+    a message that nobody knows of.
+    """
 
     parts: tuple[Rich, ...]
     actions: tuple[Action, ...] = ()
@@ -41,6 +45,7 @@ class Content:
     ring: bool = False
     reply_to: int | None = None
     ask: bool = False
+    late: bool = False
 
     def dump(self) -> str:
         return orjson.dumps(asdict(self)).decode()
@@ -142,7 +147,8 @@ class Letter:
         )
         faces = [Face(rich=part) for part in parts]
         if faces:
-            keyboard = laid_out(content.actions, self.tokens)
+            unknown = content.late and len(self.messages) < len(faces)
+            keyboard = () if unknown else laid_out(content.actions, self.tokens)
             faces[-1] = Face(rich=parts[-1], keyboard=keyboard, ask=content.ask)
         if content.file is not None:
             faces.append(Face(rich=plain(content.file.caption), file=content.file))
