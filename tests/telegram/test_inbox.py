@@ -58,7 +58,7 @@ async def test_numbers_may_begin_anew_even_where_there_was_one_before(
             await ada.says(text)
             await eventually(lambda: heard.texts[-1:] == [text])  # noqa: B023
             await inbox.mark([heard.updates[-1].update_id], "done")
-            inbox._offset = None  # a poll came back empty in the week without any
+            await api.acknowledged()
     assert heard.texts == ["one", "two", "three"]
 
 
