@@ -31,6 +31,7 @@ TWICE = 2.0  # seconds in which a finger that trembles presses once
 OLD = "This button is from long ago. /sessions shows what there is now."
 ELSEWHERE = "This button belongs to another chat."
 TWICE_SAID = "Pressed twice: it is done once."
+NOT_HERE = "This button belongs to another message."
 CHANGED = "That has changed since: the message shows what can be done now."
 
 logger = structlog.get_logger(__name__)
@@ -65,6 +66,7 @@ class Presses:
         if person is None or message is None or query.data is None:
             await self._inbox.mark([update_id], "done")
             return
+        twice = self._is_twice(query.data, query.from_user.id)
         self._outbox.heard_from(message.chat.id)
         button = await self._outbox.button(query.data)
         problem = await self._problem(button, message.chat.id, message.message_id)
@@ -73,7 +75,7 @@ class Presses:
             return
         at = Address.read(button.chat)
         caller = self._people.caller(person, at)
-        if self._is_twice(button, query.from_user.id):
+        if twice and not button.key.startswith("card:"):
             await self._say(update_id, query, None, TWICE_SAID)
         elif button.line.startswith("/backlog "):
             text = await self._backlog.decide(button.line, query.from_user.id)
@@ -83,11 +85,10 @@ class Presses:
         else:
             await self._act(update_id, query, button, at, caller)
 
-    def _is_twice(self, button: StoredButton, person: int) -> bool:
-        """Of a card, the desk knows who was first."""
-        now, which = self._clock.monotonic(), (button.token, person)
+    def _is_twice(self, data: str, person: int) -> bool:
+        now, which = self._clock.monotonic(), (data, person)
         self._pressed = {key: at for key, at in self._pressed.items() if now - at < TWICE}
-        twice = which in self._pressed and not button.key.startswith("card:")
+        twice = which in self._pressed
         self._pressed[which] = now
         return twice
 
@@ -100,7 +101,7 @@ class Presses:
         if letter is None:
             await self._outbox.adopt(button.letter, chat, message)
         elif letter.id != button.letter:
-            return ELSEWHERE
+            return NOT_HERE
         if button.current or button.key.startswith("card:"):
             return None  # of a card, the desk knows who was first
         return CHANGED
