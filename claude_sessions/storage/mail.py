@@ -7,6 +7,7 @@ has to show; its content may change, and `shown` says which version of it the ch
 
 from __future__ import annotations
 
+import operator
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -128,17 +129,35 @@ class Mail:
     # --- in
 
     def take_in(
-        self, bot: int, updates: Iterable[tuple[int, str]], *, at: float, head: int
+        self,
+        bot: int,
+        updates: Iterable[tuple[int, str]],
+        *,
+        at: float,
+        head: int,
+        same: Callable[[str, str], bool] = operator.eq,
     ) -> set[int]:
-        """Those that are new here; the others have been written down before."""
+        """Those that are new here; the others have been written down before.
+
+        Numbers may begin anew: one that is done and was not the `same` makes room.
+        """
         fresh = set()
         with self._transaction():
             for update_id, raw in updates:
+                self._make_room(bot, update_id, raw, same)
                 values = (bot, update_id, at, raw, "new", head)
                 done = self._db.execute("INSERT OR IGNORE INTO inbox VALUES (?,?,?,?,?,?)", values)
                 if done.rowcount:
                     fresh.add(update_id)
         return fresh
+
+    def _make_room(
+        self, bot: int, update_id: int, raw: str, same: Callable[[str, str], bool]
+    ) -> None:
+        where = " FROM inbox WHERE bot = ? AND update_id = ? AND state = 'done'"
+        known = self._db.execute("SELECT raw" + where, (bot, update_id)).fetchone()
+        if known is not None and not same(known[0], raw):
+            self._db.execute("DELETE" + where, (bot, update_id))
 
     def mark(self, bot: int, update_ids: Iterable[int], state: str) -> None:
         with self._transaction():
@@ -162,11 +181,14 @@ class Mail:
                 for i, at, raw, state, head in db.execute(query, (bot,))
             ]
 
-    def causes(self, after: int) -> set[str]:
-        """What the events after that one say they were caused by."""
-        query = "SELECT DISTINCT caused_by FROM events WHERE seq > ? AND caused_by IS NOT NULL"
+    def causes(self, after: int) -> dict[str, int]:
+        """What the events after that one say they were caused by, and the last that says so."""
+        query = (
+            "SELECT caused_by, max(seq) FROM events"
+            " WHERE seq > ? AND caused_by IS NOT NULL GROUP BY caused_by"
+        )
         with self._reader() as db:
-            return {cause for (cause,) in db.execute(query, (after,))}
+            return dict(db.execute(query, (after,)).fetchall())
 
     # --- out
 
@@ -248,6 +270,20 @@ class Mail:
                 "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?)",
                 (bot, chat, message, letter, part),
             )
+
+    def adopt(self, bot: int, chat: int, message: int, letter: int) -> None:
+        """A copy that nobody knew of; it does not show what it should."""
+        with self._transaction():
+            values = (bot, chat, message, letter)
+            self._db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?, ?, -1)", values)
+            self._db.execute(
+                "UPDATE letters SET shown = min(shown, version - 1) WHERE id = ?", (letter,)
+            )
+
+    def retire(self, bot: int) -> None:
+        """Nobody finishes what another bot had begun: that one is no longer ours."""
+        with self._transaction():
+            self._db.execute("UPDATE letters SET open = 0 WHERE open AND bot != ?", (bot,))
 
     def lost(self, bot: int, chat: int, message: int) -> None:
         """Somebody has deleted it."""

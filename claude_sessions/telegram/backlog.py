@@ -13,7 +13,8 @@ from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import place_of
+from claude_sessions.telegram.people import People, place_of
+from claude_sessions.telegram.reception import safely
 
 SHOWN = 10
 Hear = Callable[[list[Part], bool], Awaitable[None]]
@@ -21,42 +22,59 @@ Hear = Callable[[list[Part], bool], Awaitable[None]]
 
 class Backlog:
     def __init__(
-        self, *, inbox: Inbox, outbox: Outbox, started: datetime, minutes: float, hear: Hear
+        self,
+        *,
+        inbox: Inbox,
+        outbox: Outbox,
+        started: datetime,
+        minutes: float,
+        people: People,
+        hear: Hear,
     ) -> None:
         self._inbox = inbox
         self._outbox = outbox
-        self._started = started
+        self._people = people
         self._oldest = started - timedelta(minutes=minutes)
         self._hear = hear
+        self._asked: set[int] = set()  # by the daemon before this one
         self._held: dict[tuple[str, int], list[list[Part]]] = {}  # place, person
 
-    async def hear(self, parts: list[Part], joins: bool) -> None:
-        """At once, unless it is old."""
-        if parts[0].message.date >= self._oldest:
-            await self._hear(parts, joins)
-        else:
-            await self.hold(parts)
+    def ask_again(self, update_id: int) -> None:
+        """It is about to be heard anew; its person has not said what should become of it."""
+        self._asked.add(update_id)
 
-    async def hold(self, parts: list[Part]) -> None:
+    async def hear(self, parts: list[Part], joins: bool) -> None:
+        """At once, unless it is old. Nobody is asked whom we do not know."""
+        known = self._people.find(parts[0].message.from_user) is not None
+        if known and self._waits(parts[0]):
+            await self._hold(parts)
+        else:
+            await self._hear(parts, joins)
+
+    def _waits(self, part: Part) -> bool:
+        return part.update_id in self._asked or part.message.date < self._oldest
+
+    async def _hold(self, parts: list[Part]) -> None:
         await self._inbox.mark([part.update_id for part in parts], "held")
         at, person = place_of(parts[0].message), parts[0].sender
         held = self._held.setdefault((str(at), person), [])
         held.append(parts)
-        await self._ask(at, person, len(held))
+        await self._ask(at, person, held)
 
-    async def _ask(self, at: Address, person: int, number: int) -> None:
+    async def _ask(self, at: Address, person: int, held: list[list[Part]]) -> None:
         actions = tuple(
             Action(label=word.capitalize(), line=f"/backlog {word} {person} {at}")
             for word in ("run", "show", "drop")
         )
-        them = "it" if number == 1 else "them"
-        text = f"{count(number, 'message')} came while I was away. What about {them}?"
-        await self._put(at, person, text, actions)
+        them = "it" if len(held) == 1 else "them"
+        text = f"{count(len(held), 'message')} came while I was away. What about {them}?"
+        await self._put(at, held, text, actions)
 
     async def _put(
-        self, at: Address, person: int, text: str, actions: tuple[Action, ...] = ()
+        self, at: Address, held: list[list[Part]], text: str, actions: tuple[Action, ...] = ()
     ) -> None:
-        key = f"away:{person}:{self._started.timestamp():.0f}"
+        """The same messages have the same question, also after a restart."""
+        key = f"away:{held[0][0].update_id}:{held[0][0].message.message_id}"
         await self._outbox.put(at, key, looks.said(text, actions, ring=bool(actions)))
 
     async def decide(self, line: str, presser: int) -> str:
@@ -76,11 +94,11 @@ class Backlog:
         if word == "drop":
             for parts in held:
                 await self._inbox.mark([part.update_id for part in parts], "done")
-            await self._put(at, int(person), f"{number} dropped.")
+            await self._put(at, held, f"{number} dropped.")
             return "Dropped."
-        await self._put(at, int(person), f"{number} from while I was away: run now.")
+        await self._put(at, held, f"{number} from while I was away: run now.")
         for parts in held:
-            await self._hear(parts, False)
+            await safely(self._hear(parts, False))
         return ""
 
     async def _show(self, at: Address, held: list[list[Part]]) -> None:

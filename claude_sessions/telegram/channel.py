@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from claude_sessions.channel import Action, ChannelClosed, Kind, MessageRef, Notification
@@ -84,6 +84,7 @@ class TelegramChannel:
                 await self._answer(session, news)
             case Kind.CURTAIN:
                 await self._finish(session)
+                self._after[session] = news.key  # should it come back, it goes on below
             case _:
                 if news.kind in ENDS_A_TURN:
                     await self._finish(session)
@@ -136,12 +137,15 @@ class TelegramChannel:
         """It is over, or looked at elsewhere: what it said stays, and nothing is left to press."""
         live = self._lives.pop(session, None)
         self._outbox.still(self._to, session)
-        if live is None or live.letter is None:
-            return
-        content = looks.finished(list(live.pieces.values()), "", name=live.name)
-        await self._outbox.put(
-            self._to, live.key, content, seq=live.seq, session=session, open=False
-        )
+        if live is not None and live.letter is not None:
+            content = looks.finished(list(live.pieces.values()), "", name=live.name)
+            await self._close(live.key, content, session)
+        for left in self._outbox.growing(self._to, f"turn:{session}:"):
+            # Of a daemon that is no more, which had stored nothing of what was said.
+            await self._close(left.key, replace(left.content, actions=(), late=False), session)
+
+    async def _close(self, key: str, content: Content, session: str) -> None:
+        await self._outbox.put(self._to, key, content, session=session, open=False)
 
     # --- the rest
 

@@ -49,6 +49,7 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.bot import PollingBot
 from claude_sessions.telegram.letters import Face, Keyboard
 from claude_sessions.telegram.render import Rich
 
@@ -64,6 +65,7 @@ NO_TOPIC = re.compile(r"thread not found|topic_deleted|topic_closed|topic_id_inv
 NO_MESSAGE = re.compile(
     r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.I
 )
+TOO_LARGE = re.compile(r"entity too large", re.I)
 
 
 class Undelivered(Exception):
@@ -111,7 +113,7 @@ class Revoked(Undelivered):
 
 
 @asynccontextmanager
-async def connected(token: str, base_url: str, base_file_url: str) -> AsyncIterator[Bot]:
+async def connected(token: str, base_url: str, base_file_url: str) -> AsyncIterator[PollingBot]:
     """Asks Telegram nothing yet: it may be out of reach. Long polls have their own connection."""
     request = HTTPXRequest(
         connection_pool_size=POOL,
@@ -122,7 +124,7 @@ async def connected(token: str, base_url: str, base_file_url: str) -> AsyncItera
     )
     polls = HTTPXRequest(connection_pool_size=2, read_timeout=SECONDS)
     try:
-        yield Bot(
+        yield PollingBot(
             token,
             base_url=base_url,
             base_file_url=base_file_url,
@@ -169,6 +171,8 @@ def _refusal(said: str) -> Undelivered:
 
 def _unheard(error: Exception) -> Undelivered:
     cause = error.__cause__
+    if TOO_LARGE.search(str(error)):
+        return Refused(str(error))
     if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         return Unreached(type(cause).__name__)
     return Lost(type(cause or error).__name__)
@@ -206,7 +210,10 @@ class Courier:
         file = face.file
         data = file.text.encode()
         if file.path:
-            data = await asyncio.to_thread(Path(file.path).read_bytes)
+            try:
+                data = await asyncio.to_thread(Path(file.path).read_bytes)
+            except OSError as error:
+                raise Refused(f"{file.name} cannot be read: {error.strerror}") from error
         message: Message = await self._bot.send_document(
             to.chat,
             InputFile(data, filename=file.name),
@@ -217,8 +224,8 @@ class Courier:
         return message.message_id
 
     async def edit(self, chat: int, message: int, face: Face) -> None:
-        if face.file is not None:
-            return  # a document stays as it was sent
+        if face.file is not None or face.ask:
+            return  # a document stays as it was sent, and so does what waits for words
         try:
             async with outcomes():
                 await self._bot.edit_message_text(

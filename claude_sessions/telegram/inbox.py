@@ -7,21 +7,25 @@ acknowledge, so none is sent: update ids may begin anew, and an old offset would
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 
 import orjson
 import structlog
-from telegram import Bot, Update
-from telegram.error import Conflict, InvalidToken, TelegramError
+from telegram import Update
+from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 
 from claude_sessions.clock import Clock
 from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.storage.mail import Mail, StoredUpdate
+from claude_sessions.telegram.bot import PollingBot, Raw
 
 POLL_SECONDS = 25
 SLOWEST = 30.0
+CALM_SECONDS = 90.0  # two that poll take turns: only after so long has the other one stopped
 WANTED = ("message", "edited_message", "callback_query", "my_chat_member")
+PLAIN = ("message_id", "date", "from", "chat", "text", "caption")
 
 logger = structlog.get_logger(__name__)
 
@@ -34,7 +38,7 @@ class Inbox:
 
     def __init__(
         self,
-        bot: Bot,
+        bot: PollingBot,
         *,
         bot_id: int,
         log: EventLog,
@@ -51,6 +55,7 @@ class Inbox:
         self._handle = handle
         self._tell = trouble
         self._offset: int | None = None
+        self._conflict_at: float | None = None
 
     @property
     def mail(self) -> Mail:
@@ -62,53 +67,83 @@ class Inbox:
             try:
                 await self._poll()
             except (TelegramError, SessionsError) as error:
-                self._hindered(_why(error))
-                await self._clock.sleep(SLOWEST if isinstance(error, InvalidToken) else pause)
+                self._hindered(error)
+                await self._clock.sleep(max(pause, _asked_for(error)))
                 pause = min(pause * 2, SLOWEST)
             else:
-                self._hindered(None)
+                self._free()
                 pause = 1.0
 
     async def _poll(self) -> None:
-        updates = await self._bot.get_updates(
-            offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(WANTED)
-        )
+        told = await self._bot.poll(self._offset, seconds=POLL_SECONDS, wanted=WANTED)
         self.polled_at = self._clock.monotonic()
-        if not updates:
+        if not told:
             self._offset = None
             return
-        fresh = await self._write_down(updates)
-        self._offset = max(update.update_id for update in updates) + 1
-        for update in updates:
-            if update.update_id in fresh:
-                self._handle(update)
+        updates = {update["update_id"]: update for update in told}
+        fresh = await self._write_down(updates.values())
+        self._offset = max(updates) + 1
+        unreadable = [
+            number for number in updates if number in fresh and not self._give(updates[number])
+        ]
+        if unreadable:
+            await self.mark(unreadable, "done")
 
-    async def _write_down(self, updates: Sequence[Update]) -> set[int]:
-        raw = [(update.update_id, update.to_json()) for update in updates]
+    def _give(self, raw: Raw) -> bool:
+        """Whether it could be read."""
+        if (update := self._read(raw)) is not None:
+            self._handle(update)
+        return update is not None
+
+    async def _write_down(self, updates: Iterable[Raw]) -> set[int]:
+        raw = [(update["update_id"], json.dumps(update)) for update in updates]
         at, head = self._clock.now().timestamp(), self._log.head
         return await self._log.change(
-            lambda store: store.mail.take_in(self._bot_id, raw, at=at, head=head)
+            lambda store: store.mail.take_in(self._bot_id, raw, at=at, head=head, same=_same)
         )
 
-    async def unfinished(self) -> list[tuple[StoredUpdate, bool]]:
-        """What the last daemon left, in order, and whether it was carried out all the same."""
+    async def unfinished(self) -> list[tuple[StoredUpdate, str | None]]:
+        """What the last daemon left, in order; with the cause of what it led to all the same."""
         left = await asyncio.to_thread(self.mail.unfinished, self._bot_id)
         if not left:
             return []
         causes = await asyncio.to_thread(self.mail.causes, min(update.head for update in left))
-        done = {number for cause in causes for number in numbers_in(cause)}
-        return [(update, update.update_id in done) for update in left]
+        led = {
+            number: (cause, seq) for cause, seq in causes.items() for number in numbers_in(cause)
+        }
+        return [(update, _led_to(update, *led.get(update.update_id, (None, 0)))) for update in left]
 
-    def read(self, stored: StoredUpdate) -> Update:
-        from_json = Update.de_json(_parsed(stored.raw), self._bot)
-        assert from_json is not None
-        return from_json
+    def read(self, stored: StoredUpdate) -> Update | None:
+        return self._read(orjson.loads(stored.raw))
+
+    def _read(self, raw: Raw) -> Update | None:
+        """What the library cannot read is read without its frills; None: not even so."""
+        for form in (raw, _plain(raw)):
+            try:
+                return Update.de_json(form, self._bot)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next ones are heard
+                kinds = sorted(raw.keys() - {"update_id"})
+                logger.warning(
+                    "inbox.unreadable", update=raw["update_id"], kinds=kinds, why=repr(error)
+                )
+        return None
 
     async def mark(self, update_ids: Sequence[int], state: str) -> None:
         bot = self._bot_id
         await self._log.change(lambda store: store.mail.mark(bot, update_ids, state))
 
-    def _hindered(self, why: str | None) -> None:
+    def _hindered(self, error: Exception) -> None:
+        if isinstance(error, Conflict):
+            self._conflict_at = self._clock.monotonic()
+        self._report(_why(error))
+
+    def _free(self) -> None:
+        at = self._conflict_at
+        if at is None or self._clock.monotonic() - at > CALM_SECONDS:
+            self._conflict_at = None
+            self._report(None)
+
+    def _report(self, why: str | None) -> None:
         if why != self.trouble:
             self.trouble = why
             if why is not None:
@@ -116,13 +151,51 @@ class Inbox:
             self._tell(why)
 
 
-def _parsed(raw: str) -> dict[str, object]:
-    data: dict[str, object] = orjson.loads(raw)
-    return data
+def _led_to(update: StoredUpdate, cause: str | None, seq: int) -> str | None:
+    """An event from before it belongs to another one that had its number."""
+    return cause if seq > update.head else None
+
+
+def _plain(raw: Raw) -> Raw:
+    """A message's words, and whose they are."""
+    message = raw.get("message")
+    if not isinstance(message, dict):
+        return raw
+    kept = {key: message[key] for key in PLAIN if key in message}
+    return {"update_id": raw["update_id"], "message": kept}
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether it was delivered twice; else its number has been given anew."""
+    return _identity(orjson.loads(one)) == _identity(orjson.loads(other))
+
+
+def _identity(update: Raw) -> list[object]:
+    """What does not change however often it is told: not names, nor the ids of files."""
+    found: list[object] = []
+    for kind in sorted(update.keys() - {"update_id"}):
+        what = update[kind] if isinstance(update[kind], dict) else {}
+        chat = what["chat"] if isinstance(what.get("chat"), dict) else {}
+        marks = ("message_id", "id", "date", "edit_date")
+        found += [kind, chat.get("id"), *(what.get(mark) for mark in marks)]
+    return found
+
+
+def _asked_for(error: Exception) -> float:
+    match error:
+        case RetryAfter(retry_after=seconds):
+            return float(seconds if isinstance(seconds, int) else seconds.total_seconds())
+        case InvalidToken():
+            return SLOWEST
+    return 0.0
 
 
 def _why(error: Exception) -> str:
     match error:
+        case Conflict() if "webhook" in str(error):
+            return (
+                "A webhook is set for this bot: its messages go there. Remove it (deleteWebhook)."
+            )
         case Conflict():
             return "Another program polls with this bot's token. I wait until it stops."
         case InvalidToken():

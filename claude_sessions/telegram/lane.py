@@ -33,6 +33,9 @@ TYPING = 4.5
 REVOKED = 60.0
 UNREACHABLE = 3600.0
 SLOWEST = 60.0
+IN_ORDER = 4  # failures of one letter for which all others wait
+IN_ORDER_SLOWEST = 15.0
+NO_TYPING = 60.0  # seconds, where Telegram did not like it
 
 logger = structlog.get_logger(__name__)
 
@@ -42,7 +45,7 @@ class Keeper(Protocol):
 
     async def trying(self, letter: Letter, part: int) -> None: ...
     async def not_tried(self, letter: Letter, part: int) -> None: ...
-    async def out(self, letter: Letter, message: int, part: int) -> None: ...
+    async def out(self, letter: Letter) -> None: ...
     async def gone(self, letter: Letter, message: int) -> None: ...
     async def shown(self, letter: Letter, version: int) -> None: ...
     async def moved(self, letter: Letter, to: Address) -> None: ...
@@ -84,10 +87,11 @@ class Lane:
         self._changed.set()
 
     def revive(self) -> None:
-        """Somebody spoke here: it can be reached again."""
-        if self.unreachable is not None:
-            self.unreachable, self._retry_at = None, 0.0
-            self.stir()
+        """It can be reached again: nothing waits but for Telegram's own pace."""
+        self.unreachable, self._retry_at = None, 0.0
+        for letter in self.letters.values():
+            letter.retry_at = 0.0
+        self.stir()
 
     @property
     def idle(self) -> bool:
@@ -133,6 +137,7 @@ class Lane:
         wait = self._budget.wait(self.chat, now, matters=letter.waits)
         if wait > 0:
             return wait
+        self._budget.spend(self.chat, now)  # before anybody else looks whether there is any left
         await self._serve(letter)
         return 0.0
 
@@ -171,6 +176,7 @@ class Lane:
         except TooSoon as error:
             self._budget.block(self.chat, self._clock.monotonic(), error.seconds)
         except Undelivered as error:
+            self._typed_at = now + NO_TYPING
             logger.debug("outbox.typing_failed", chat=self.chat, why=str(error))
         return 0.0
 
@@ -180,18 +186,25 @@ class Lane:
         version, content = letter.version, letter.wanted
         letter.dirty = False
         try:
+            await self._keeper.out(letter)
             if await self._step(letter, content):
                 letter.failures = 0
                 letter.edited_at = self._clock.monotonic()
                 await self._keeper.shown(letter, version)
         except Undelivered as error:
             await self._failed(letter, error)
+        except SessionsError:
+            raise
+        except Exception:
+            # Whatever is wrong with this one, the others get their turn.
+            logger.exception("outbox.failed", chat=self.chat, letter=letter.key)
+            letter.failures += 1
+            letter.retry_at = self._clock.monotonic() + _pause(letter.failures)
 
     async def _step(self, letter: Letter, content: Content) -> bool:
         """One request at the most; True when the chat shows all of it."""
         if letter.live is not None and self._drafts:
-            await self._draft(letter, content)
-            return True
+            return await self._draft(letter, content)
         faces = letter.looks(content)
         for part, face in enumerate(faces):
             if part >= len(letter.messages):
@@ -205,9 +218,7 @@ class Lane:
 
     async def _tidy(self, letter: Letter, faces: list[Face]) -> bool:
         if len(letter.messages) > len(faces):
-            message = letter.messages[-1]
-            self._spend()
-            self._touched = message
+            message = self._touched = letter.messages[-1]
             await self._courier.delete(self._moved(self.chat), message)
             letter.messages.pop()
             await self._keeper.gone(letter, message)
@@ -218,48 +229,51 @@ class Lane:
                 return False
         return True
 
-    async def _draft(self, letter: Letter, content: Content) -> None:
-        self._spend()
-        await self._courier.draft(letter.to, letter.id, content.parts[-1])
+    async def _draft(self, letter: Letter, content: Content) -> bool:
+        try:
+            await self._courier.draft(letter.to, letter.id, content.parts[-1])
+        except (Refused, Revoked) as error:  # an older server calls what it does not know revoked
+            logger.warning("outbox.no_drafts", chat=self.chat, why=str(error))
+            self._drafts = False
+        return self._drafts
 
     async def _send(self, letter: Letter, part: int, face: Face, content: Content) -> None:
         repeated = letter.maybe_there
         if not repeated:
             await self._keeper.trying(letter, part)
-        self._spend()
         to = Address(self._moved(letter.to.chat), letter.to.thread)
-        message = await self._courier.send(
-            to,
-            marked(face) if repeated else face,
-            ring=content.ring,
-            reply_to=content.reply_to if part == 0 else None,
-        )
+        try:
+            message = await self._courier.send(
+                to,
+                marked(face) if repeated else face,
+                ring=content.ring,
+                reply_to=content.reply_to if part == 0 else None,
+            )
+        except Undelivered as error:
+            if not repeated and not isinstance(error, Lost):
+                await self._keeper.not_tried(letter, part)
+            raise
         letter.messages.append(message)
         letter.faces[message] = face
-        await self._keeper.out(letter, message, part)
+        letter.unnoted[message] = part
+        letter.dirty |= content.late
+        await self._keeper.out(letter)
 
     async def _edit(self, letter: Letter, message: int, face: Face) -> None:
-        self._spend()
         self._touched = message
         await self._courier.edit(self._moved(self.chat), message, face)
         letter.faces[message] = face
-
-    def _spend(self) -> None:
-        self._budget.spend(self.chat, self._clock.monotonic())
 
     # --- what went wrong
 
     async def _failed(self, letter: Letter, error: Undelivered) -> None:
         letter.dirty = True
         now = self._clock.monotonic()
-        if not isinstance(error, Lost) and letter.maybe_there:
-            await self._keeper.not_tried(letter, len(letter.messages))
         match error:
             case TooSoon(seconds=seconds):
                 self._budget.block(self.chat, now, seconds)
             case Lost() | Unreached():
-                letter.failures += 1
-                letter.retry_at = now + min(2.0 ** (letter.failures - 1), SLOWEST)
+                self._later(letter, error, now)
             case MessageGone():
                 await self._forget_message(letter)
             case TopicGone():
@@ -268,29 +282,35 @@ class Lane:
                 await self._refused(letter, error)
             case Moved() | Revoked() | Unreachable():
                 await self._closed(letter, error, now)
-        logger.info(
-            "outbox.undelivered",
-            chat=self.chat,
-            letter=letter.key,
-            why=f"{type(error).__name__}: {error}",
-        )
+        why = f"{type(error).__name__}: {error}"
+        say = logger.info if letter.failures <= 1 else logger.debug
+        say("outbox.undelivered", chat=self.chat, letter=letter.key, why=why)
+
+    def _later(self, letter: Letter, error: Undelivered, now: float) -> None:
+        """Nothing overtakes it, unless it may be the letter itself that does not get through."""
+        letter.failures += 1
+        wait = _pause(letter.failures)
+        if isinstance(error, Unreached) or letter.failures <= IN_ORDER:
+            self._retry_at = now + min(wait, IN_ORDER_SLOWEST)
+        else:
+            letter.retry_at = now + wait
 
     async def _forget_message(self, letter: Letter) -> None:
         """Deleted by somebody: a turn that runs is not shown again, what matters is sent anew."""
         gone = self._touched
         letter.messages = [message for message in letter.messages if message != gone]
         letter.copies = [message for message in letter.copies if message != gone]
-        letter.tried = len(letter.messages)
         letter.live = None
+        await self._keeper.not_tried(letter, len(letter.messages))
         await self._keeper.gone(letter, gone)
 
     async def _refused(self, letter: Letter, error: Refused) -> None:
-        if not letter.unformatted:
-            letter.unformatted = True  # it says the same, only less beautifully
+        """First it says the same less beautifully; then, that it cannot."""
+        letter.refusals += 1
+        if letter.refusals == 1:
             return
         logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
-        if letter.failures < 1:
-            letter.failures += 1
+        if letter.refusals == 2:
             words = "This could not be shown here."
             hint = f" /output {letter.session} has it." if letter.session else ""
             letter.content = Content(parts=(plain(words + hint),))
@@ -302,9 +322,14 @@ class Lane:
         match error:
             case Moved(chat=chat):
                 await self._keeper.trouble_at(self.chat, f"moved:{chat}")
-            case Revoked():
+            case Revoked():  # whoever polls says so
                 self._retry_at = now + REVOKED
-                await self._keeper.trouble_at(self.chat, "revoked")
             case _:
-                self.unreachable, self._retry_at = str(error), now + UNREACHABLE
-                await self._keeper.trouble_at(self.chat, str(error))
+                known, self.unreachable = self.unreachable, str(error)
+                self._retry_at = now + UNREACHABLE
+                if known is None:
+                    await self._keeper.trouble_at(self.chat, str(error))
+
+
+def _pause(failures: int) -> float:
+    return min(2.0 ** min(failures - 1, 10), SLOWEST)

@@ -33,7 +33,11 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Message by message; what can be pressed stands under the last one. `ask`: wait for words."""
+    """Message by message; what can be pressed stands under the last one. `ask`: wait for words.
+
+    `late`: it can be pressed only once its message is known, so that no button survives a crash on
+    a message that nobody knows of.
+    """
 
     parts: tuple[Rich, ...]
     actions: tuple[Action, ...] = ()
@@ -41,6 +45,7 @@ class Content:
     ring: bool = False
     reply_to: int | None = None
     ask: bool = False
+    late: bool = False
 
     def dump(self) -> str:
         return orjson.dumps(asdict(self)).decode()
@@ -96,7 +101,8 @@ class Letter:
     edited_at: float = 0.0
     retry_at: float = 0.0
     failures: int = 0
-    unformatted: bool = False  # Telegram refused how it looked
+    refusals: int = 0  # of what it says now; after the first, it says it without any formatting
+    unnoted: dict[int, int] = field(default_factory=dict)  # message → part: out, but not stored
 
     @classmethod
     def of(cls, stored: StoredLetter) -> Letter:
@@ -117,6 +123,8 @@ class Letter:
         )
 
     def update(self, stored: StoredLetter) -> None:
+        if self.version != stored.version:
+            self.refusals = 0
         self.content = Content.load(stored.content)
         self.version, self.open, self.tokens = stored.version, stored.open, stored.tokens
 
@@ -135,11 +143,12 @@ class Letter:
 
     def looks(self, content: Content) -> list[Face]:
         parts = (
-            [_unformatted(part) for part in content.parts] if self.unformatted else [*content.parts]
+            [_unformatted(part) for part in content.parts] if self.refusals else [*content.parts]
         )
         faces = [Face(rich=part) for part in parts]
         if faces:
-            keyboard = laid_out(content.actions, self.tokens)
+            unknown = content.late and len(self.messages) < len(faces)
+            keyboard = () if unknown else laid_out(content.actions, self.tokens)
             faces[-1] = Face(rich=parts[-1], keyboard=keyboard, ask=content.ask)
         if content.file is not None:
             faces.append(Face(rich=plain(content.file.caption), file=content.file))

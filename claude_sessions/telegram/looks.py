@@ -76,7 +76,7 @@ def running(
     top = plain(f"{name} · {clock(seconds)}")
     body = joined(*(_shown(piece) for piece in _few_tools(_newest(pieces))), by="\n")
     words = joined(_bold(top, name), tail(body, ROOM - 200))
-    return Content(parts=(words,), actions=actions)
+    return Content(parts=(words,), actions=actions, late=True)
 
 
 def finished(

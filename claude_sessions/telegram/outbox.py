@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -30,6 +32,7 @@ from claude_sessions.telegram.letters import Content, Letter
 TOKEN = 12
 KEPT_DAYS = 14
 TIDY_SECONDS = 3600.0
+UNSTORED = -(2**62)  # letters while the disk is full have negative ids, and leave first, in order
 
 T = TypeVar("T")
 logger = structlog.get_logger(__name__)
@@ -68,7 +71,7 @@ class Outbox:
         self._lanes: dict[int, Lane] = {}
         self._letters: dict[int, Letter] = {}
         self._begun = False
-        self._unstored = 0  # letters while the disk is full: negative ids
+        self._unstored = UNSTORED
 
     @property
     def mail(self) -> Mail:
@@ -77,10 +80,18 @@ class Outbox:
     async def __aenter__(self) -> Self:
         self._group = await asyncio.TaskGroup().__aenter__()
         self._tasks: list[asyncio.Task[None]] = []
+        with suppress(SessionsError):  # no room: it is not urgent
+            await self._change(lambda mail: mail.retire(self.bot))
         for stored in await asyncio.to_thread(self.mail.waiting, self.bot):
-            self._add(Letter.of(stored))
+            self._take_up(stored)
         self._tasks.append(self._group.create_task(self._tidy(), name="outbox.tidy"))
         return self
+
+    def _take_up(self, stored: StoredLetter) -> None:
+        try:
+            self._add(Letter.of(stored))
+        except (TypeError, ValueError, KeyError) as error:  # of another version of us
+            logger.error("outbox.unreadable", letter=stored.key, why=repr(error))
 
     async def __aexit__(
         self,
@@ -104,10 +115,11 @@ class Outbox:
             logger.info("outbox.kept", letters=left)
 
     def begin(self) -> None:
-        """Letters may leave."""
-        self._begun = True
-        for lane in self._lanes.values():
-            self._start(lane)
+        """Letters may leave. Whoever begins again begins nothing twice."""
+        if not self._begun:
+            self._begun = True
+            for lane in self._lanes.values():
+                self._start(lane)
 
     async def _tidy(self) -> None:
         while True:
@@ -162,7 +174,7 @@ class Outbox:
 
     def _unstorable(self, to: Address, key: str, content: Content, at: float) -> StoredLetter:
         """People are told all the same, that the disk is full above all; it can press nothing."""
-        self._unstored -= 1
+        self._unstored += 1
         bare = Content(parts=content.parts, file=content.file, ring=content.ring)
         return StoredLetter(
             id=self._unstored,
@@ -211,6 +223,12 @@ class Outbox:
     def heard_from(self, chat: int) -> None:
         if chat in self._lanes:
             self._lanes[chat].revive()
+
+    def back_online(self) -> None:
+        """Telegram answers again: what waits for that need wait no longer."""
+        for lane in self._lanes.values():
+            if lane.unreachable is None:
+                lane.revive()
 
     def _lane(self, chat: int) -> Lane:
         if chat not in self._lanes:
@@ -264,6 +282,11 @@ class Outbox:
     def unreachable(self) -> dict[int, str]:
         return {lane.chat: why for lane in self._lanes.values() if (why := lane.unreachable)}
 
+    def growing(self, to: Address, keys: str) -> list[Letter]:
+        """Those whose key begins so, and which will change once more."""
+        here = (letter for letter in self._letters.values() if letter.to == to and letter.open)
+        return [letter for letter in here if letter.key.startswith(keys)]
+
     # A row by its key takes less time than the way to another thread and back, and a press waits.
 
     async def has(self, to: Address, key: str) -> bool:
@@ -277,7 +300,7 @@ class Outbox:
 
     async def adopt(self, letter: int, chat: int, message: int) -> None:
         """A copy of it that nobody knew of: its answer had been lost. It is kept true too."""
-        await self._change(lambda mail: mail.out(self.bot, chat, message, letter, -1))
+        await self._change(lambda mail: mail.adopt(self.bot, chat, message, letter))
         stored = await asyncio.to_thread(self.mail.letter, letter)
         if stored is None:
             return
@@ -292,27 +315,33 @@ class Outbox:
     # --- what a lane reports
 
     async def trying(self, letter: Letter, part: int) -> None:
-        letter.tried = part + 1
         await self._note(letter, lambda mail: mail.try_(letter.id, part))
+        letter.tried = part + 1
 
     async def not_tried(self, letter: Letter, part: int) -> None:
+        """Should that find no room, it says after a crash that it is a repetition: no harm."""
         letter.tried = part
-        await self._note(letter, lambda mail: mail.untry(letter.id, part))
+        with suppress(SessionsError):
+            await self._note(letter, lambda mail: mail.untry(letter.id, part))
 
-    async def out(self, letter: Letter, message: int, part: int) -> None:
+    async def out(self, letter: Letter) -> None:
+        """Whatever of it is out; what finds no room is stored before it is next looked at."""
         chat = letter.to.chat
-        await self._note(letter, lambda mail: mail.out(self.bot, chat, message, letter.id, part))
+        for message, part in list(letter.unnoted.items()):
+            await self._note(letter, partial(_out, self.bot, chat, message, letter.id, part))
+            del letter.unnoted[message]
 
     async def gone(self, letter: Letter, message: int) -> None:
+        letter.unnoted.pop(message, None)
         await self._note(letter, lambda mail: mail.lost(self.bot, letter.to.chat, message))
 
     async def shown(self, letter: Letter, version: int) -> None:
         was, letter.shown = letter.shown, max(letter.shown, version)
-        if was < letter.shown:
-            await self._note(letter, lambda mail: mail.shown(letter.id, version))
         if not letter.waits and not letter.open:
             self._letters.pop(letter.id, None)
             self._lane(letter.to.chat).letters.pop(letter.id, None)
+        if was < letter.shown:
+            await self._note(letter, lambda mail: mail.shown(letter.id, version))
 
     async def moved(self, letter: Letter, to: Address) -> None:
         if letter.to == to:  # not in the topic, nor beside it
@@ -331,6 +360,10 @@ class Outbox:
 
     async def _change(self, act: Callable[[Mail], T]) -> T:
         return await self._log.change(lambda store: act(store.mail))
+
+
+def _out(bot: int, chat: int, message: int, letter: int, part: int, mail: Mail) -> None:
+    mail.out(bot, chat, message, letter, part)
 
 
 def _token() -> str:

@@ -10,13 +10,14 @@ from telegram import CallbackQuery
 
 from claude_sessions import commands as c
 from claude_sessions.cause import because
+from claude_sessions.clock import Clock
 from claude_sessions.commands.chat import parse
 from claude_sessions.errors import SessionsError
 from claude_sessions.people import Caller
 from claude_sessions.storage.mail import StoredButton
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.backlog import Backlog
-from claude_sessions.telegram.courier import Courier, Undelivered
+from claude_sessions.telegram.courier import Courier, Lost, Undelivered, Unreached
 from claude_sessions.telegram.door import Door
 from claude_sessions.telegram.inbox import Inbox, cause_of
 from claude_sessions.telegram.letters import Content
@@ -27,8 +28,11 @@ from claude_sessions.telegram.welcome import Welcome
 
 AT_ONCE = 0.08  # seconds: what takes longer is answered by a message
 TOAST = 180
+TWICE = 2.0  # seconds in which a finger that trembles presses once
 OLD = "This button is from long ago. /sessions shows what there is now."
 ELSEWHERE = "This button belongs to another chat."
+TWICE_SAID = "Pressed twice: it is done once."
+NOT_HERE = "This button belongs to another message."
 CHANGED = "That has changed since: the message shows what can be done now."
 
 logger = structlog.get_logger(__name__)
@@ -44,6 +48,7 @@ class Presses:
         door: Door,
         people: People,
         backlog: Backlog,
+        clock: Clock,
         perform: Callable[[c.Command, Caller], Awaitable[c.Reply]],
         welcome: Welcome,
     ) -> None:
@@ -53,8 +58,10 @@ class Presses:
         self._door = door
         self._people = people
         self._backlog = backlog
+        self._clock = clock
         self._perform = perform
         self._welcome = welcome
+        self._pressed: dict[tuple[str, int], float] = {}  # button, person → when
 
     async def take(self, update_id: int, query: CallbackQuery) -> None:
         await self._take(update_id, query)
@@ -69,22 +76,31 @@ class Presses:
         if person is None or message is None or query.data is None:
             await self._inbox.mark([update_id], "done")
             return
+        twice = self._is_twice(query.data, query.from_user.id)
+        self._outbox.heard_from(message.chat.id)
         button = await self._outbox.button(query.data)
         problem = await self._problem(button, message.chat.id, message.message_id)
         if button is None or problem is not None:
-            await self._toast(query, problem or OLD)
-            await self._inbox.mark([update_id], "done")
+            await self._say(update_id, query, button, problem or OLD)
             return
         at = Address.read(button.chat)
         caller = self._people.caller(person, at)
-        if button.line.startswith("/backlog "):
+        if twice and not button.key.startswith("card:"):
+            await self._say(update_id, query, None, TWICE_SAID)
+        elif button.line.startswith("/backlog "):
             text = await self._backlog.decide(button.line, query.from_user.id)
-            await self._toast(query, text)
-            await self._inbox.mark([update_id], "done")
+            await self._say(update_id, query, None, text)
         elif button.needs_text:
             await self._ask(update_id, query, button, at)
         else:
             await self._act(update_id, query, button, at, caller)
+
+    def _is_twice(self, data: str, person: int) -> bool:
+        now, which = self._clock.monotonic(), (data, person)
+        self._pressed = {key: at for key, at in self._pressed.items() if now - at < TWICE}
+        twice = which in self._pressed
+        self._pressed[which] = now
+        return twice
 
     async def _problem(self, button: StoredButton | None, chat: int, message: int) -> str | None:
         if button is None:
@@ -94,9 +110,20 @@ class Presses:
         letter = await self._outbox.letter_at(chat, message)
         if letter is None:
             await self._outbox.adopt(button.letter, chat, message)
+        elif letter.id != button.letter:
+            return NOT_HERE
         if button.current or button.key.startswith("card:"):
             return None  # of a card, the desk knows who was first
         return CHANGED
+
+    async def _say(
+        self, update_id: int, query: CallbackQuery, button: StoredButton | None, text: str
+    ) -> None:
+        """Shortly; to whoever pressed too long ago for that, in the chat."""
+        if not await self._toast(query, text) and button is not None:
+            await self._door.reply(Address.read(button.chat), [update_id], c.Reply(text=text))
+        else:
+            await self._inbox.mark([update_id], "done")
 
     async def _ask(
         self, update_id: int, query: CallbackQuery, button: StoredButton, at: Address
@@ -125,12 +152,12 @@ class Presses:
             await self._door.reply(at, [update_id], reply)
             return
         reply = work.result()
-        if _fits_a_toast(reply):
-            await self._toast(query, reply.text)
+        if _fits_a_toast(reply) and await self._toast(query, reply.text):
             await self._inbox.mark([update_id], "done")
-        else:
+            return
+        if not _fits_a_toast(reply):
             await self._toast(query, "")
-            await self._door.reply(at, [update_id], reply)
+        await self._door.reply(at, [update_id], reply)
 
     async def _carry_out(self, line: str, caller: Caller) -> c.Reply:
         try:
@@ -141,11 +168,19 @@ class Presses:
             logger.exception("telegram.press_failed")
             return c.Reply(text=f"That went wrong ({type(error).__name__}). The log says more.")
 
-    async def _toast(self, query: CallbackQuery, text: str) -> None:
-        try:
-            await self._courier.answer(query.id, text)
-        except Undelivered as error:  # too old: the card says it all the same
-            logger.info("telegram.press_unanswered", why=str(error))
+    async def _toast(self, query: CallbackQuery, text: str) -> bool:
+        """Whether it may have been seen."""
+        lost = False
+        for _ in range(2):
+            try:
+                await self._courier.answer(query.id, text)
+                return True
+            except (Lost, Unreached) as error:
+                lost |= isinstance(error, Lost)
+            except Undelivered as error:  # too old, or answered by what got lost
+                logger.info("telegram.press_unanswered", why=str(error))
+                return lost
+        return False
 
 
 def _fits_a_toast(reply: c.Reply) -> bool:

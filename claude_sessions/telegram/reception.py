@@ -40,11 +40,11 @@ class Reception:
         """Does not wait."""
         if update.callback_query is not None:
             press = self._press(update.update_id, update.callback_query)
-            self._spawn(_safely(press), f"telegram.press:{update.update_id}")
+            self._spawn(safely(press), f"telegram.press:{update.update_id}")
         elif update.message is not None:
             self._line_up(update.update_id, update.message)
         else:
-            self._spawn(_safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
+            self._spawn(safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
 
     def _line_up(self, update_id: int, message: Message) -> None:
         chat = message.chat.id
@@ -68,7 +68,7 @@ class Reception:
                 parts.append(following)
                 following = None
             joins = before is not None and _joins(before, first)
-            await _safely(self._hear(parts, joins))
+            await safely(self._hear(parts, joins))
             before = None if first.forwarded else parts[-1]
 
     async def _soon(self, queue: asyncio.Queue[Part]) -> Part | None:
@@ -88,7 +88,7 @@ def _joins(before: Part, first: Part) -> bool:
     return first.forwarded and soon and first.sender == before.sender
 
 
-async def _safely(work: Awaitable[None]) -> None:
+async def safely(work: Awaitable[None]) -> None:
     """One update's failure is not another's."""
     try:
         await work

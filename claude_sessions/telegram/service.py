@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from telegram import Bot, BotCommand, Update
+from telegram import BotCommand
 
 from claude_sessions import commands as c
 from claude_sessions.attention.attention import Attention
@@ -23,20 +23,21 @@ from claude_sessions.health import Report
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
 from claude_sessions.settings import Settings
+from claude_sessions.storage.mail import StoredUpdate
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.backlog import Backlog
+from claude_sessions.telegram.bot import PollingBot
 from claude_sessions.telegram.channel import TelegramChannel
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
-from claude_sessions.telegram.gather import Part
 from claude_sessions.telegram.health import BotHealth, ChatHealth, report
 from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.morning import Morning
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People, place_of
 from claude_sessions.telegram.pressing import Presses
-from claude_sessions.telegram.reception import Reception
+from claude_sessions.telegram.reception import Reception, safely
 from claude_sessions.telegram.voice import Transcriber
 from claude_sessions.telegram.welcome import Welcome
 
@@ -52,7 +53,7 @@ class Telegram:
     def __init__(
         self,
         *,
-        bot: Bot,
+        bot: PollingBot,
         bot_id: int,
         outbox: Outbox,
         courier: Courier,
@@ -70,7 +71,6 @@ class Telegram:
         self._home = home
         self._people = People(settings.people)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-        self._troubles = 0
         self.outbox = outbox
         self.inbox = Inbox(
             bot,
@@ -98,18 +98,21 @@ class Telegram:
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], attention: Attention
     ) -> None:
         """Until it is cancelled."""
-        async with asyncio.TaskGroup() as group:
-            self._spawned = lambda work, name: group.create_task(work, name=name)
-            self._welcome = Welcome(attention, self.outbox, fronts)
-            self._open(perform, fronts, self._clock.now())
-            self.outbox.trouble = self._unreachable
-            self.outbox.begin()
-            morning = Morning(attention, self.outbox, self._people, clock=self._clock)
-            await morning.look()  # before anybody is heard, who would then be told twice
-            await self._take_up()
-            self._spawned(self._menu(), "telegram.menu")
-            self._spawned(morning.run(), "telegram.morning")
-            await self.inbox.run()
+        self._welcome = Welcome(attention, self.outbox, fronts)
+        morning = Morning(attention, self.outbox, self._people, clock=self._clock)
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._spawned = lambda work, name: group.create_task(work, name=name)
+                self._open(perform, fronts, self._clock.now())
+                self.outbox.trouble = self._unreachable
+                self.outbox.begin()
+                await morning.look()  # before anybody is heard, who would then be told twice
+                await self._take_up()
+                self._spawned(safely(self._menu()), "telegram.menu")
+                self._spawned(morning.run(), "telegram.morning")
+                await self.inbox.run()
+        finally:  # letters still leave, but there is nobody to carry news of them
+            self.outbox.trouble = _unheard
 
     def _open(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
@@ -132,6 +135,7 @@ class Telegram:
             outbox=self.outbox,
             started=started,
             minutes=self._settings.telegram.old_updates_minutes,
+            people=self._people,
             hear=self._door.hear,
         )
         presses = Presses(
@@ -141,6 +145,7 @@ class Telegram:
             door=self._door,
             people=self._people,
             backlog=self._backlog,
+            clock=self._clock,
             perform=perform,
             welcome=self._welcome,
         )
@@ -154,34 +159,45 @@ class Telegram:
 
     async def _take_up(self) -> None:
         """What the last daemon had not finished, in its order."""
-        for stored, carried_out in await self.inbox.unfinished():
-            update = self.inbox.read(stored)
-            if carried_out:
-                await self._told(update)
-            elif stored.state == "held" and update.message is not None:
-                part = Part(update_id=update.update_id, message=update.message, at=0.0)
-                await self._backlog.hold([part])
+        led: dict[str, list[StoredUpdate]] = {}
+        for stored, cause in await self.inbox.unfinished():
+            if cause is not None:
+                led.setdefault(cause, []).append(stored)
             else:
-                self._reception.take(update)
+                await safely(self._resume(stored))
+        for done in led.values():
+            await safely(self._told(done))
 
-    async def _told(self, update: Update) -> None:
-        """Its events are in the log; only the answer is missing."""
-        message = update.message
-        if message is None:
-            await self.inbox.mark([update.update_id], "done")
+    async def _resume(self, stored: StoredUpdate) -> None:
+        if (update := self.inbox.read(stored)) is None:
+            await self.inbox.mark([stored.update_id], "done")
+            return
+        if stored.state == "held":
+            self._backlog.ask_again(stored.update_id)
+        self._reception.take(update)
+
+    async def _told(self, done: Sequence[StoredUpdate]) -> None:
+        """The events of this one message are in the log; only the answer is missing."""
+        ids = [stored.update_id for stored in done]
+        update = self.inbox.read(done[0])
+        if update is None or update.message is None:
+            await self.inbox.mark(ids, "done")
             return
         reply = c.Reply(text="↩️ That was done just before I was restarted.")
-        await self._door.reply(place_of(message), [update.update_id], reply)
+        await self._door.reply(place_of(update.message), ids, reply)
 
     async def _menu(self) -> None:
         menu = [BotCommand(name, usage.help[:256]) for name, usage in COMMANDS.items()]
+        said = ""
         while True:
             try:
                 async with outcomes():
                     await self._bot.set_my_commands(menu)
                 return
             except Undelivered as error:
-                logger.info("telegram.no_menu", why=str(error))
+                if str(error) != said:
+                    said = str(error)
+                    logger.info("telegram.no_menu", why=said)
                 await self._clock.sleep(MENU_SECONDS)
 
     # --- how it stands
@@ -214,9 +230,10 @@ class Telegram:
 
     def _hindered(self, why: str | None) -> None:
         """Who polls with the same token takes our messages: the owners should know."""
-        self._troubles += 1
-        if why is not None and "Another program" in why:
-            self._tell_owners(f"⚠️ {why}", f"trouble:{self._clock.now().timestamp():.0f}")
+        if why is None:
+            self.outbox.back_online()
+        elif "Another program" in why or "webhook" in why:
+            self._tell_owners(f"⚠️ {why}", f"trouble:{self._clock.now():%Y%m%d}:{why}")
 
     def _unreachable(self, chat: int, words: str) -> None:
         logger.warning("telegram.unreachable", chat=chat, why=words)
@@ -228,7 +245,11 @@ class Telegram:
         for owner in self._people.owners:
             if owner.chat != but:
                 put = self.outbox.put(owner, key, looks.said(text, ring=True))
-                self._spawned(_done(put), "telegram.owner")
+                self._spawned(safely(_done(put)), "telegram.owner")
+
+
+def _unheard(chat: int, words: str) -> None:
+    logger.warning("telegram.unreachable", chat=chat, why=words)
 
 
 async def _done(work: Coroutine[Any, Any, Any]) -> None:

@@ -64,7 +64,7 @@ async def test_a_turn_that_was_cut_off_keeps_its_words_and_loses_its_stop(
     async with wired.started(wired.run()) as daemon:
         await owner.says("/new --fg --name fix-auth fix it")
         running = await owner.chat.shows("The handler keeps", timeout=PATIENCE)
-        assert running.buttons
+        await eventually(lambda: running.buttons, PATIENCE)
         await noted(wired, "The handler keeps the cookie.")
         await killed(daemon, wired)
     async with wired.started(wired.run()) as daemon:

@@ -37,7 +37,8 @@ async def test_a_running_turn_shows_its_words_its_tools_and_a_stop(
     running = await phone.owner.chat.shows("🔧 Bash — ls", timeout=20)
     assert "I begin." in running.text
     assert "first · 0:" in running.text
-    press = await phone.owner.presses("Stop")
+    await phone.owner.chat.shows(lambda message: message is running and message.buttons)
+    press = await phone.owner.presses("Stop", running)
     assert "interrupted" in (await press.answered())
     await phone.owner.chat.shows("⏹ first", timeout=20)
     assert not running.buttons

@@ -1,0 +1,108 @@
+"""What Telegram will not take, or we cannot send: said as well as can be, and in nobody's way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.letters import Content, File
+from claude_sessions.telegram.render import plain
+from tests.botapi import BotApi, Drop, Person, status
+from tests.telegram.post import ADA, STOP, bold, outbox_in, texts, waiting, words
+from tests.waiting import eventually
+
+
+@pytest.fixture(autouse=True)
+def ada(api: BotApi) -> Person:
+    return api.person(ADA.chat, "Ada")
+
+
+async def test_what_is_refused_as_it_looks_is_said_plainly(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("sendMessage", how=status(400), where=lambda params: bool(params.get("entities")))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", bold("Hello"))
+        assert (await ada.chat.shows("Hello")).entities == []
+        await eventually(lambda: not waiting(outbox))
+
+
+async def test_what_is_refused_after_it_got_lost_is_not_dropped_in_silence(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("sendMessage", how=Drop.BEFORE)
+    api.fail("sendMessage", times=2, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Hello"), session="s1")
+        await ada.chat.shows("This could not be shown here. /output s1 has it.")
+
+
+async def test_what_can_never_be_shown_is_given_up_and_the_next_one_is_shown(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("sendMessage", times=3, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Never"))
+        await outbox.put(ADA, "l", words("Next"))
+        await ada.chat.shows("Next")
+        await eventually(lambda: not waiting(outbox))
+    assert texts(api) == ["Next"]
+
+
+async def test_a_file_that_is_gone_holds_up_nothing(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        file = File(name="gone.txt", path=str(tmp_path / "gone.txt"))
+        await outbox.put(ADA, "k", Content(parts=(), file=file))
+        await outbox.put(ADA, "l", words("Next"))
+        await ada.chat.shows("Next")
+        await ada.chat.shows("This could not be shown here.")
+        await eventually(lambda: not waiting(outbox))
+
+
+async def test_a_letter_that_breaks_us_holds_up_nothing(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        broken = await outbox.put(ADA, "k", words("Broken", STOP))
+        broken.tokens = {}  # a bug of ours
+        await outbox.put(ADA, "l", words("Next"))
+        await ada.chat.shows("Next")
+
+
+async def test_a_message_that_somebody_deleted_is_sent_anew_when_it_matters(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Asks"), open=True)
+        ada.chat.delete(await ada.chat.shows("Asks"))
+        await outbox.put(ADA, "k", words("Decided"))
+        await ada.chat.shows("Decided")
+    assert texts(api) == ["Decided"]
+
+
+async def test_what_is_the_same_already_is_no_trouble(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Same"), open=True)
+        await ada.chat.shows("Same")
+    async with outbox_in(tmp_path, api) as outbox:  # it does not know any more what is shown
+        await outbox.put(ADA, "k", words("Same", ring=True))
+        await eventually(lambda: not waiting(outbox))
+    assert api.calls.of("editMessageText")[0].outcome.startswith("Bad Request: message is not")
+    assert texts(api) == ["Same"]
+
+
+async def test_a_letter_of_another_version_of_us_does_not_keep_us_from_starting(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(Address(404), "k", words("Hello"))
+        await outbox._change(lambda mail: mail._db.execute("UPDATE letters SET content = '{}'"))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "l", Content(parts=(plain("Next"),)))
+        await ada.chat.shows("Next")
