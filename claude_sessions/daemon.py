@@ -55,6 +55,7 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import ChannelSettings, SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
 from claude_sessions.worktrees.book import WorktreeBook
@@ -109,7 +110,9 @@ async def open_daemon(
     *,
     environ: Mapping[str, str],
     clock: Clock | None = None,
+    source: Path | None = None,
 ) -> AsyncIterator[Daemon]:
+    """`source`: the file that the settings come from, if there is one."""
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
         clock = clock or SystemClock()
@@ -138,6 +141,7 @@ async def open_daemon(
             states=book.state,
             clock=clock,
             timeout_seconds=settings.approvals.timeout_seconds or 0,
+            uploads=str(uploads_in(home)),
         )
         orchestrator = await stack.enter_async_context(orchestrator_of(ground, book))
         telegram = await telegram_of(stack, ground, home)
@@ -154,7 +158,8 @@ async def open_daemon(
         manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
-        pool = pool_of(ground, manager, book, desk, rules, trust)
+        own = private_to(settings, home, source)
+        pool = pool_of(ground, manager, book, desk, rules, trust, own)
         await stack.enter_async_context(pool.schedules)
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
@@ -236,6 +241,7 @@ def pool_of(
     desk: ApprovalDesk,
     rules: RuleBook,
     trust: TrustBook,
+    private: tuple[Path, ...],
 ) -> Pool:
     settings = ground.settings.sessions
     workdirs = Workdirs(settings.default_workdir, settings.roots)
@@ -256,6 +262,7 @@ def pool_of(
         ),
         clock=ground.clock,
         zone=ground.zone,
+        private=private,
         origins=origins_of(ground.settings.channels),
         worktrees=Worktrees(
             git=Git(ground.environ),
@@ -275,6 +282,12 @@ def pool_of(
         ),
     )
     return pool
+
+
+def private_to(settings: Settings, home: Path, source: Path | None) -> tuple[Path, ...]:
+    """What holds this program's own state and secrets."""
+    own = (home, source, settings.telegram.token_file, settings.voice.key_file)
+    return tuple(path.resolve() for path in own if path is not None)
 
 
 def orchestrator_of(ground: Ground, book: SessionBook) -> Orchestrator:

@@ -13,6 +13,8 @@ from claude_sessions.commands import (
     adopting,
     deciding,
     finding,
+    getting,
+    here,
     reading,
     scheduling,
     starting,
@@ -62,6 +64,8 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Untrust: deciding.untrust,
     c.SetMode: adjusting.set_mode,
     c.SetModel: adjusting.set_model,
+    c.ListModes: adjusting.list_modes,
+    c.ListModels: adjusting.list_models,
     c.SetBudget: adjusting.set_budget,
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
@@ -76,12 +80,15 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.MoveToWorktree: worktrees.move,
     c.MergeWorktree: worktrees.merge,
     c.RemoveWorktree: worktrees.remove,
+    c.GetFile: getting.get,
+    c.Start: adjusting.start,
     c.Help: adjusting.help_,
 }
 
 
 async def execute(pool: Pool, command: c.Command, caller: Caller) -> c.Reply:
     caller.must_be(command.ROLE, command.TO)
+    command = await here.resolved(pool, command, caller)
     try:
         return await FUNCTIONS[type(command)](pool, command, caller)
     except PoolFull as full:

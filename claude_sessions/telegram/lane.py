@@ -291,9 +291,7 @@ class Lane:
         logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
         if letter.failures < 1:
             letter.failures += 1
-            words = "This could not be shown here."
-            hint = f" /output {letter.session} has it." if letter.session else ""
-            letter.content = Content(parts=(plain(words + hint),))
+            letter.content = Content(parts=(plain(_instead_of(letter)),))
             letter.live = None
         else:
             await self._keeper.shown(letter, letter.version)
@@ -308,3 +306,10 @@ class Lane:
             case _:
                 self.unreachable, self._retry_at = str(error), now + UNREACHABLE
                 await self._keeper.trouble_at(self.chat, str(error))
+
+
+def _instead_of(letter: Letter) -> str:
+    if letter.content.file is not None and not letter.content.parts:
+        return f"{letter.content.file.name} could not be sent. Ask for it again."
+    hint = f" /output {letter.session} has it." if letter.session else ""
+    return f"This could not be shown here.{hint}"

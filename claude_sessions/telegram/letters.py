@@ -33,7 +33,10 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Message by message; what can be pressed stands under the last one. `ask`: wait for words."""
+    """Message by message; what can be pressed stands under the last one. `ask`: wait for words.
+
+    `again`: the line that gives this list as it is by then.
+    """
 
     parts: tuple[Rich, ...]
     actions: tuple[Action, ...] = ()
@@ -41,6 +44,7 @@ class Content:
     ring: bool = False
     reply_to: int | None = None
     ask: bool = False
+    again: str = ""
 
     def dump(self) -> str:
         return orjson.dumps(asdict(self)).decode()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -261,6 +262,9 @@ class Outbox:
     async def button(self, token: str) -> StoredButton | None:
         return await asyncio.to_thread(self.mail.button, token)
 
+    async def letter(self, letter: int) -> StoredLetter | None:
+        return await asyncio.to_thread(self.mail.letter, letter)
+
     async def letter_at(self, chat: int, message: int) -> StoredLetter | None:
         return await asyncio.to_thread(self.mail.letter_of, self.bot, chat, message)
 
@@ -302,6 +306,7 @@ class Outbox:
         if not letter.waits and not letter.open:
             self._letters.pop(letter.id, None)
             self._lane(letter.to.chat).letters.pop(letter.id, None)
+            _throw_away(letter.content)
 
     async def moved(self, letter: Letter, to: Address) -> None:
         if letter.to == to:  # not in the topic, nor beside it
@@ -320,6 +325,12 @@ class Outbox:
 
     async def _change(self, act: Callable[[Mail], T]) -> T:
         return await self._log.change(lambda store: act(store.mail))
+
+
+def _throw_away(content: Content) -> None:
+    """The copy of a file that has been delivered."""
+    if content.file is not None and content.file.path:
+        Path(content.file.path).unlink(missing_ok=True)
 
 
 def _token() -> str:

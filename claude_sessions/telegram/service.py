@@ -15,7 +15,6 @@ from telegram import Bot, BotCommand, Update
 from claude_sessions import commands as c
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
-from claude_sessions.commands.usage import COMMANDS
 from claude_sessions.eventlog import EventLog
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
@@ -26,9 +25,13 @@ from claude_sessions.telegram.backlog import Backlog
 from claude_sessions.telegram.channel import TelegramChannel
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
+from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.gather import Part
 from claude_sessions.telegram.inbox import Inbox
+from claude_sessions.telegram.lists import Lists
+from claude_sessions.telegram.menu import menu
 from claude_sessions.telegram.outbox import Outbox
+from claude_sessions.telegram.parcels import Parcels
 from claude_sessions.telegram.people import People, place_of
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception
@@ -92,12 +95,24 @@ class Telegram:
         """Until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             self._spawned = lambda work, name: group.create_task(work, name=name)
-            self._open(perform, fronts, self._clock.now())
+            parcels = Parcels(self._home / "outgoing")
+            await asyncio.to_thread(parcels.sweep)
+            packing = parcels.packing(perform)
+            self._lists = Lists(outbox=self.outbox, clock=self._clock, perform=packing)
+            self._open(packing, fronts, self._clock.now())
+            self._spawned(self._follow_lists(), "telegram.lists")
             self.outbox.trouble = self._unreachable
             self.outbox.begin()
             await self._take_up()
             self._spawned(self._menu(), "telegram.menu")
             await self.inbox.run()
+
+    async def _follow_lists(self) -> None:
+        stop = self._log.observe(self._lists.see)
+        try:
+            await self._lists.run()
+        finally:
+            stop()
 
     def _open(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
@@ -111,8 +126,9 @@ class Telegram:
             perform=perform,
             fronts=fronts,
             bound=lambda address: None,
-            uploads=self._home / "uploads",
+            uploads=uploads_in(self._home),
             transcriber=Transcriber(self._settings.voice),
+            lists=self._lists,
         )
         self._backlog = Backlog(
             inbox=self.inbox,
@@ -128,6 +144,7 @@ class Telegram:
             door=self._door,
             people=self._people,
             backlog=self._backlog,
+            lists=self._lists,
             perform=perform,
         )
         self._reception = Reception(
@@ -160,11 +177,11 @@ class Telegram:
         await self._door.reply(place_of(message), [update.update_id], reply)
 
     async def _menu(self) -> None:
-        menu = [BotCommand(name, usage.help[:256]) for name, usage in COMMANDS.items()]
+        commands = [BotCommand(name, words) for name, words in menu()]
         while True:
             try:
                 async with outcomes():
-                    await self._bot.set_my_commands(menu)
+                    await self._bot.set_my_commands(commands)
                 return
             except Undelivered as error:
                 logger.info("telegram.no_menu", why=str(error))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
+    HERE,
     AddRule,
     AddSchedule,
     Adopt,
@@ -22,12 +23,15 @@ from claude_sessions.commands import (
     Diff,
     Foreground,
     Forget,
+    GetFile,
     Help,
     Interrupt,
     Kill,
     Launch,
     ListApprovals,
     ListFound,
+    ListModels,
+    ListModes,
     ListProjects,
     ListQueue,
     ListResumable,
@@ -52,6 +56,7 @@ from claude_sessions.commands import (
     SetMode,
     SetModel,
     Sleep,
+    Start,
     Stats,
     StopTask,
     Talk,
@@ -242,7 +247,25 @@ LINES: dict[str, Command] = {
     "/trust ~/web": Trust(directory="~/web"),
     "/untrust “~/my web”": Untrust(directory="~/my web"),
     "/help": Help(),
-    "/start": Help(),
+    "/start": Start(),
+    "/start a1b2": Start(),
+    "/interrupt": Interrupt(session=HERE),
+    "/kill": Kill(session=HERE),
+    "/output --full": Output(session=HERE, full=True),
+    "/cost": Cost(session=HERE),
+    "/turns": ListTurns(session=HERE),
+    "/diff --turn 2": Diff(session=HERE, turn=2),
+    "/undo": Undo(session=HERE),
+    "/mode": ListModes(session=HERE),
+    "/mode web": ListModes(session="web"),
+    "/mode Plan": SetMode(session=HERE, mode=PermissionMode.PLAN),
+    "/model": ListModels(session=HERE),
+    "/model web": ListModels(session="web"),
+    "/model opus": SetModel(session=HERE, model="opus"),
+    "/model claude-opus-4-5": SetModel(session=HERE, model="claude-opus-4-5"),
+    "/get out/report.pdf": GetFile(session=HERE, path="out/report.pdf"),
+    '/get web "my report.pdf"': GetFile(session="web", path="my report.pdf"),
+    "/approvals a1b2": ListApprovals(approval="a1b2"),
     "/help /claude_fg": Help(topic="fg"),
 }
 
@@ -310,7 +333,10 @@ REFUSED = {
     "/schedule pause s1 s2": "“s2” is too much here",
     "/schedule --name a": "--name goes with a new schedule",
     "/schedule at 18:30 --fg go": "There is no --fg here",
-    "/approvals now": "“now” is too much here",
+    "/approvals a1 now": "“now” is too much here",
+    "/mode web plan now": "“now” is too much here",
+    "/get": "The file is missing",
+    "/get web a b": "“b” is too much here",
     "/resume --fork --turn 0 web": "--turn takes a whole number from 1, not 0",
     "/budget web": "The budget is missing",
     "/budget web -5": "A budget is a positive number",
@@ -419,7 +445,7 @@ SHORT = (
     " schedule schedules"
     " projects adopt"
     " worktrees worktree"
-    " diff undo"
+    " diff undo get"
 )
 
 
