@@ -289,8 +289,8 @@ class Lane:
             letter.unformatted = True  # it says the same, only less beautifully
             return
         logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
-        if letter.failures < 1:
-            letter.failures += 1
+        if not letter.given_up:
+            letter.given_up = True
             letter.content = Content(parts=(plain(_instead_of(letter)),))
             letter.live = None
         else:

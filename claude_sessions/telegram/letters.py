@@ -101,6 +101,7 @@ class Letter:
     retry_at: float = 0.0
     failures: int = 0
     unformatted: bool = False  # Telegram refused how it looked
+    given_up: bool = False  # and also what it says: something else stands for it
 
     @classmethod
     def of(cls, stored: StoredLetter) -> Letter:

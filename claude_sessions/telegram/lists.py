@@ -19,6 +19,7 @@ from claude_sessions.telegram.answers import answer
 from claude_sessions.telegram.outbox import Outbox
 
 INBOX = "/approvals"
+FOLLOWED = 20  # an older one answers a press honestly, and is true after it
 CALM_SECONDS = 0.5  # what is decided together changes a list once
 CHANGES = e.ApprovalRequested | e.ApprovalResolved | e.InputRequested | e.InputReceived
 
@@ -42,17 +43,19 @@ class Lists:
         self._outbox = outbox
         self._clock = clock
         self._perform = perform
-        self._inboxes: dict[Address, Shown] = {}  # the newest of each place
+        self._inboxes: dict[tuple[Address, str], Shown] = {}  # by letter, the newest last
         self._changed = asyncio.Event()
 
     def shown(self, at: Address, key: str, reply: c.Reply, caller: Caller) -> None:
         if not reply.again.startswith(INBOX):
             return
-        self._inboxes.pop(at, None)
+        self._inboxes.pop((at, key), None)
         if waiting := frozenset(reply.data.get("approvals", ())):
-            self._inboxes[at] = Shown(
+            self._inboxes[at, key] = Shown(
                 at=at, key=key, again=reply.again, caller=caller, waiting=waiting
             )
+            for old in list(self._inboxes)[:-FOLLOWED]:
+                del self._inboxes[old]
 
     def see(self, event: e.Event) -> None:
         """Called with every event of the log."""
@@ -75,10 +78,7 @@ class Lists:
             await self._put(at, key, await self._reply(again, caller), caller)
 
     async def _put(self, at: Address, key: str, reply: c.Reply, caller: Caller) -> None:
-        newest = self._inboxes.get(at)
-        if newest is None or newest.key == key:
-            self._inboxes.pop(at, None)
-            self.shown(at, key, reply, caller)
+        self.shown(at, key, reply, caller)
         if (content := answer(reply)) is not None:
             await self._outbox.put(at, key, content, session=reply.session)
 

@@ -73,11 +73,19 @@ class Person:
         return self._sends(chat, text=caption, media=media, **how)
 
     async def sends_voice(
-        self, content: bytes, chat: Chat | None = None, *, seconds: int = 3, **how: Any
+        self,
+        content: bytes,
+        chat: Chat | None = None,
+        *,
+        seconds: int = 3,
+        origin: Json | None = None,
+        **how: Any,
     ) -> Message:
+        """`origin`: whose it was, when it is forwarded."""
         file = self._cloud.files.add("voice", ".oga", content)
         voice = file.json() | {"duration": seconds, "mime_type": "audio/ogg"}
-        return self._sends(chat, media={"voice": voice}, **how)
+        media = {"voice": voice} | ({"forward_origin": origin} if origin else {})
+        return self._sends(chat, media=media, **how)
 
     async def sends_sticker(self, chat: Chat | None = None, **how: Any) -> Message:
         file = self._cloud.files.add("stickers", ".webp", b"sticker")
