@@ -136,6 +136,10 @@ class Person:
         """A second press of the same button, even if it has gone from the screen since."""
         return self._press(press.message, press.data)
 
+    async def presses_gone(self, message: Message, data: str) -> Press:
+        """A button that was on their screen a moment ago."""
+        return self._press(message, data)
+
     async def opens_topic(self, name: str, chat: Chat) -> int:
         """The id of the thread."""
         topic, message = self._cloud.open_topic(self._place(chat), self.user, name)

@@ -187,7 +187,7 @@ async def test_a_decision_taken_elsewhere_leaves_no_dead_button_in_the_inbox(
     stale = inbox.buttons[0][0]["callback_data"]
     await phone.owner.presses("Allow", card)
     await eventually(lambda: not inbox.buttons)
-    press = phone.owner._press(inbox, stale)
+    press = await phone.owner.presses_gone(inbox, stale)
     assert "That has changed since" in await press.answered()
 
 
