@@ -75,7 +75,9 @@ def run(config: Config = None, home: Home = None, log_level: Level = None) -> No
 
 async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
     with stop_signals() as told:
-        async with open_daemon(loaded.settings, home, environ=os.environ) as daemon:
+        async with open_daemon(
+            loaded.settings, home, environ=os.environ, source=loaded.source
+        ) as daemon:
             source = str(loaded.source) if loaded.source else "defaults"
             about = {"version": __version__, "runner": loaded.settings.runner.name}
             gc.freeze()  # what is there now stays: looking through it would halt us for 0.1 s

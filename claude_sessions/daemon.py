@@ -62,6 +62,7 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import ChannelSettings, SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
 from claude_sessions.worktrees.book import WorktreeBook
@@ -124,7 +125,9 @@ async def open_daemon(
     *,
     environ: Mapping[str, str],
     clock: Clock | None = None,
+    source: Path | None = None,
 ) -> AsyncIterator[Daemon]:
+    """`source`: the file that the settings come from, if there is one."""
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
         clock = clock or SystemClock()
@@ -162,6 +165,7 @@ async def open_daemon(
             states=book.state,
             clock=clock,
             timeout_seconds=settings.approvals.timeout_seconds or 0,
+            uploads=str(uploads_in(home)),
         )
         orchestrator = await stack.enter_async_context(orchestrator_of(ground, book))
         telegram = await telegram_of(stack, ground, home)
@@ -179,9 +183,9 @@ async def open_daemon(
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
         presence = await stack.enter_async_context(Presence(events, clock))
-        doors = [telegram.health] if telegram else []
-        health = health_of(ground, doors)
-        pool = pool_of(ground, manager, book, desk, rules, trust, presence, health)
+        health = health_of(ground, [telegram.health] if telegram else [])
+        own = private_to(settings, home, source)
+        pool = pool_of(ground, manager, book, desk, rules, trust, presence, health, own)
         await stack.enter_async_context(pool.schedules)
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
@@ -273,6 +277,7 @@ def pool_of(
     trust: TrustBook,
     presence: Presence,
     health: Health,
+    private: tuple[Path, ...],
 ) -> Pool:
     settings = ground.settings.sessions
     schedules = ScheduleBook(ground.documents, ground.log)
@@ -294,6 +299,7 @@ def pool_of(
         ),
         clock=ground.clock,
         zone=ground.zone,
+        private=private,
         origins=origins_of(ground.settings.channels),
         worktrees=Worktrees(
             git=Git(ground.environ),
@@ -335,6 +341,12 @@ def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
         ask_cli=ask_cli,
         doors=doors,
     )
+
+
+def private_to(settings: Settings, home: Path, source: Path | None) -> tuple[Path, ...]:
+    """What holds this program's own state and secrets."""
+    own = (home, source, settings.telegram.token_file, settings.voice.key_file)
+    return tuple(path.resolve() for path in own if path is not None)
 
 
 def orchestrator_of(ground: Ground, book: SessionBook) -> Orchestrator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from claude_sessions import events as e
-from claude_sessions import wording
+from claude_sessions import handed, wording
 from claude_sessions.approvals.preview import tool_line
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Kind, Notification
@@ -46,6 +46,7 @@ class Watch:
         self.cards: dict[str, Notification] = {}  # open, or decided and its result not yet seen
         self.card_of: dict[str, str] = {}  # tool use → the card that asked for it
         self._words = ""  # the last that Claude finished saying
+        self._links: list[str] = []  # to files, in all that it said in this turn
         self._told_turn: str | None = None
         self._limits: set[tuple[str, float | None]] = set()
         self._limited = False  # a limit was told since the turn began: it explains any failure
@@ -73,6 +74,7 @@ class Watch:
                 return self._limit(reached)
             case e.TurnStarted():
                 self._limited = self._logged_out = False
+                self._links.clear()
             case e.TurnCompleted() as turn:
                 beside = working_on not in (None, event.turn)
                 return NOTHING if beside else self._turn_over(turn, event.turn)
@@ -118,6 +120,7 @@ class Watch:
         match payload:
             case e.AssistantMessage(parent_tool_use_id=None, text=text):
                 self._words = text
+                self._links += handed.links(text)
             case e.TerminalMessage(text=text):
                 return self._front(Kind.TOOL, f"💻 {one_line(text, 200)}")
             case e.ToolRequested(tool_name=name) if name not in SHOWN_AS_CARDS:
@@ -155,7 +158,8 @@ class Watch:
         self._told_turn = turn_id
         if turn.is_error:
             return NOTHING if self._explained(turn) else self._turn_failed(turn)
-        actions = wording.diff_action(state) + wording.undo_action(state)
+        files = handed.actions(state, self._links)
+        actions = wording.diff_action(state) + wording.undo_action(state) + files
         front = self._say(Kind.WAITING, wording.turn_over(state, turn), actions)
         if state.queue or state.budget_left == 0.0:
             return News(front=front)  # it goes on, or ends, by itself
@@ -163,7 +167,7 @@ class Watch:
         back = self._say(
             Kind.WAITING,
             wording.waiting(state, turn, self._words),
-            wording.waiting_actions(state),
+            wording.waiting_actions(state) + files,
             foreground=False,
         )
         return News(front=front, back=back)
@@ -207,6 +211,8 @@ class Watch:
             return NOTHING if told else self._limit(reached)
         kind, _, _ = wording.ENDINGS[ending.status]
         actions = wording.ended_actions(self.state)
+        if ending.status is Status.COMPLETED:
+            actions += handed.actions(self.state, self._links)
         front = self._say(kind, wording.ended(self.state, ending, by=by, said=""), actions)
         text = wording.ended(self.state, ending, by=by, said=self._words)
         return News(front=front, back=self._say(kind, text, actions, foreground=False))

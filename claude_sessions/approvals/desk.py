@@ -17,6 +17,7 @@ from typing import Any
 from claude_sessions import engines as g
 from claude_sessions import events as e
 from claude_sessions.approvals.calls import text_of
+from claude_sessions.approvals.paths import is_inside
 from claude_sessions.approvals.policy import Ruling, ruling_of_mode
 from claude_sessions.approvals.risk import assess
 from claude_sessions.approvals.rulebook import RuleBook
@@ -87,12 +88,15 @@ class ApprovalDesk:
         states: Callable[[str], SessionState | None],
         clock: Clock,
         timeout_seconds: float = 0,
+        uploads: str | None = None,
     ) -> None:
+        """`uploads`: where people's files lie; who was told the path of one may read it."""
         self._states = states
         self._log = log
         self._rules = rules
         self._clock = clock
         self._timeout_seconds = timeout_seconds
+        self._uploads = uploads
         self._waiting: dict[str, Waiting] = {}
         self._decided: OrderedDict[str, Receipt] = OrderedDict()
         self._settling: set[asyncio.Task[Receipt]] = set()
@@ -127,7 +131,7 @@ class ApprovalDesk:
             asked_at=self._clock.now(),
         )
         self._waiting[waiting.id] = waiting
-        await self._log.append(self._request(waiting), hold=True)
+        await self._log.append(draft(state, self.request(waiting)), hold=True)
         return await self._answer_within_deadline(waiting)
 
     def _judge(self, state: SessionState, call: ToolCall, kind: AskKind) -> Ruling | None:
@@ -139,7 +143,15 @@ class ApprovalDesk:
             rule = found.rule
             said = "" if found.verdict is Verdict.ALLOW else f"A rule refuses this ({rule.id})."
             return Ruling(verdict=found.verdict, reason=said, by=f"rule {rule.id}", rule=rule.id)
-        return mode
+        return self._of_uploads(call) or mode
+
+    def _of_uploads(self, call: ToolCall) -> Ruling | None:
+        """Only reading, only a file, and only where its path leads by itself."""
+        place = self._uploads
+        if place is None or call.tool_name != "Read" or call.resolved is None:
+            return None
+        given = all(path != place and is_inside(path, place) for path in call.paths)
+        return Ruling(verdict=Verdict.ALLOW, by="a person sent it") if given else None
 
     async def _answer_within_deadline(self, waiting: Waiting) -> g.Answer:
         if not self._timeout_seconds:
@@ -277,36 +289,34 @@ class ApprovalDesk:
                 same = Decision(verdict=judged.verdict)
                 await self._settle(waiting, same, by=f"rule {rule.id}")
 
-    def _request(self, waiting: Waiting) -> e.Draft:
+    def request(self, waiting: Waiting) -> e.ApprovalRequested | e.InputRequested:
+        """What the log says is asked."""
         expires = None
         if self._timeout_seconds:
             expires = (waiting.asked_at + timedelta(seconds=self._timeout_seconds)).timestamp()
         ask, state = waiting.ask, waiting.state
-        payload: e.Payload
         if waiting.kind is AskKind.QUESTION:
-            payload = e.InputRequested(
+            return e.InputRequested(
                 approval_id=waiting.id,
                 tool_use_id=ask.tool_use_id,
                 questions=tuple(waiting.questions),
                 expires_at=expires,
             )
-        else:
-            assessed = assess(ask.tool_name, ask.input, state.spec.directory)
-            payload = e.ApprovalRequested(
-                approval_id=waiting.id,
-                tool_use_id=ask.tool_use_id,
-                tool_name=ask.tool_name,
-                input=ask.input,
-                kind=waiting.kind,
-                risk_level=assessed.risk,
-                risk_reasons=assessed.reasons,
-                permission_mode=state.spec.mode,
-                suggestion=waiting.suggestion,
-                description=ask.description,
-                agent_id=ask.agent_id,
-                expires_at=expires,
-            )
-        return draft(state, payload)
+        assessed = assess(ask.tool_name, ask.input, state.spec.directory)
+        return e.ApprovalRequested(
+            approval_id=waiting.id,
+            tool_use_id=ask.tool_use_id,
+            tool_name=ask.tool_name,
+            input=ask.input,
+            kind=waiting.kind,
+            risk_level=assessed.risk,
+            risk_reasons=assessed.reasons,
+            permission_mode=state.spec.mode,
+            suggestion=waiting.suggestion,
+            description=ask.description,
+            agent_id=ask.agent_id,
+            expires_at=expires,
+        )
 
 
 def _leads_to(given: Mapping[str, Any], directory: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from claude_sessions.approvals.paths import folded, is_inside
 
@@ -52,13 +53,17 @@ _SYSTEM = {
     "/library": "the system's settings",
     "/system": "the system's programs",
 }
-_SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".kube"})
+_SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".kube", ".docker"})
 _SECRET_FILES = frozenset({
-    ".env", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".credentials.json",
-    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+    ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials", ".claude.json",
+    "claude-sessions.toml",
 })  # fmt: skip
+_SECRET_NAMES = re.compile(r"\.env(rc|[._-].*)?|id_[a-z0-9_-]+|\.?credentials.*")
 _SECRET_PATHS = frozenset({"/etc/shadow", "/etc/gshadow", "/etc/sudoers"})
-_SECRET_SUFFIXES = frozenset({".pem", ".key", ".p12", ".pfx", ".keychain", ".kdbx"})
+_SECRET_ENDINGS = ("/.git/config", "/gh/hosts.yml")
+_SECRET_SUFFIXES = frozenset({
+    ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".keychain", ".kdbx",
+})  # fmt: skip
 
 
 def why_guarded(path: str, directory: str, home: str) -> str | None:
@@ -96,9 +101,10 @@ def why_secret(path: str) -> str | None:
     path = folded(path)
     parts = path.strip("/").split("/")
     name = parts[-1]
-    named = name in _SECRET_FILES or name.startswith(".env.") or path in _SECRET_PATHS
+    named = name in _SECRET_FILES or _SECRET_NAMES.fullmatch(name) is not None
+    placed = path in _SECRET_PATHS or path.endswith(_SECRET_ENDINGS)
     keyed = posixpath.splitext(name)[1] in _SECRET_SUFFIXES and not name.startswith(".")
-    if named or keyed or _SECRET_FOLDERS & set(parts):
+    if named or placed or keyed or _SECRET_FOLDERS & set(parts):
         return "a file that usually holds keys or passwords"
     return None
 

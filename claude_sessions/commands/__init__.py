@@ -10,21 +10,29 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from claude_sessions.channel import Action
+from claude_sessions.channel import Action, Notification
 from claude_sessions.model import PermissionMode, Role, Scope, Verdict
 
 DEFAULT_RESUME_PROMPT = "Continue where you left off."
 QUIET_WORDS = ("off", "default")
+HERE = ""  # as a session: the one in front, see `here.py`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """`text` is for a chat, `data` for a program; both say the same."""
+    """`text` is for a chat, `data` for a program; both say the same.
+
+    `narrow`: the text for a screen on which columns do not stand below each other. `again`: the
+    line that gives this list as it is by then. `card`: the text is that of a card.
+    """
 
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
     session: str | None = None
     actions: tuple[Action, ...] = ()
+    narrow: str = ""
+    again: str = ""
+    card: Notification | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,9 +258,21 @@ class Adopt(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GetFile(Command):
+    """A file of a session's directory. Whoever may talk could have Claude read it out anyway; who
+    may only watch sees what sessions show, and no more."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "get files"
+    session: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListApprovals(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see approvals"
+    approval: str | None = None  # None: all that waits; else this one, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +305,24 @@ class SetMode(Command):
     TO: ClassVar[str] = "change a session's mode"
     session: str
     mode: PermissionMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListModes(Command):
+    """Which modes a session may be set to."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see a session's mode"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListModels(Command):
+    """Which models a session may be set to."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see a session's model"
+    session: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -475,6 +513,14 @@ class Status(Command):
 
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see how things stand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start(Command):
+    """The first thing anybody says to a bot."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "ask for help"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

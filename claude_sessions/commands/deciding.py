@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from claude_sessions import cards
 from claude_sessions import commands as c
 from claude_sessions.approvals.desk import Decision
 from claude_sessions.commands import replies
@@ -16,9 +17,26 @@ from claude_sessions.people import Caller
 
 
 async def list_approvals(pool: Pool, command: c.ListApprovals, caller: Caller) -> c.Reply:
+    if command.approval is not None:
+        return _whole(pool, command.approval)
     waiting = pool.desk.waiting()
     text, actions = replies.approvals(waiting, pool.clock.now())
-    return c.Reply(text=text, data={"approvals": [w.id for w in waiting]}, actions=actions)
+    data = {"approvals": [w.id for w in waiting]}
+    return c.Reply(text=text, data=data, actions=actions, again="/approvals")
+
+
+def _whole(pool: Pool, ref: str) -> c.Reply:
+    """The card once more."""
+    waiting = pool.desk.find(ref)
+    card = cards.asked(waiting.state, pool.desk.request(waiting))
+    return c.Reply(
+        text=card.text,
+        data={"approvals": [waiting.id]},
+        session=waiting.state.id,
+        actions=card.actions,
+        card=card,
+        again=f"/approvals {waiting.id}",
+    )
 
 
 async def decide(pool: Pool, command: c.Decide, caller: Caller) -> c.Reply:
@@ -60,9 +78,9 @@ async def answer(pool: Pool, command: c.Answer, caller: Caller) -> c.Reply:
 
 async def list_rules(pool: Pool, command: c.ListRules, caller: Caller) -> c.Reply:
     rules = pool.rules.active()
-    return c.Reply(
-        text=replies.rules(rules, pool.trust.all()), data={"rules": [r.id for r in rules]}
-    )
+    text, actions = replies.rules(rules, pool.trust.all())
+    data = {"rules": [rule.id for rule in rules]}
+    return c.Reply(text=text, data=data, actions=actions, again="/rules")
 
 
 async def add_rule(pool: Pool, command: c.AddRule, caller: Caller) -> c.Reply:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from claude_sessions.approvals.desk import Receipt, Waiting
@@ -16,7 +18,7 @@ from claude_sessions.model import AskKind, Risk, Scope, Verdict
 from claude_sessions.state import SessionState
 
 SHOWN = 20
-PRESSABLE = 4
+PRESSABLE = 10
 
 _HARMLESS = frozenset({"description", "timeout", "run_in_background"})
 _RISKS = (Risk.HIGH, Risk.MEDIUM, Risk.LOW)
@@ -39,13 +41,26 @@ def approvals(waiting: Sequence[Waiting], now: datetime) -> tuple[str, tuple[Act
     if not waiting:
         return "Nothing waits for you.", ()
     ordered = sorted(waiting, key=lambda w: (_RISKS.index(_risk(w)), w.asked_at))
+    titled = list(zip(_titles(ordered), ordered, strict=True))
     lines = [f"⚠️ {len(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for you"]
-    for asked in ordered[:SHOWN]:
-        lines += _asked(asked, now)
+    for title, asked in titled[:SHOWN]:
+        lines += _asked(title, asked, now)
     if len(ordered) > SHOWN:
         lines.append(f"… and {len(ordered) - SHOWN} more.")
-    presses = [action for asked in ordered[:PRESSABLE] for action in _presses(asked)]
+    presses = [each for title, asked in titled[:PRESSABLE] for each in _presses(title, asked)]
     return "\n".join(lines), tuple(presses)
+
+
+def _titles(waiting: Sequence[Waiting]) -> list[str]:
+    """The session's name; one that waits on several things has them counted."""
+    of_each = Counter(each.state.id for each in waiting)
+    seen: Counter[str] = Counter()
+    titles = []
+    for each in waiting:
+        seen[each.state.id] += 1
+        number = f" ({seen[each.state.id]})" if of_each[each.state.id] > 1 else ""
+        titles.append(each.state.name + number)
+    return titles
 
 
 def _risk(waiting: Waiting) -> Risk:
@@ -55,12 +70,12 @@ def _risk(waiting: Waiting) -> Risk:
     return assess(ask.tool_name, ask.input, waiting.state.spec.directory).risk
 
 
-def _asked(waiting: Waiting, now: datetime) -> list[str]:
+def _asked(title: str, waiting: Waiting, now: datetime) -> list[str]:
     word = f"{_risk(waiting)} risk" if waiting.kind is AskKind.TOOL else waiting.kind.value
     tool = f"{one_line(waiting.ask.tool_name, 60)}  " if waiting.kind is AskKind.TOOL else ""
     age = span(since(waiting.asked_at, now))
     what, _ = _told(waiting)
-    return [f"{waiting.id}  {waiting.state.name} · {word} · {age}", f"   {tool}{what}".rstrip()]
+    return [f"{title} · {word} · {age} · {waiting.id}", f"   {tool}{what}".rstrip()]
 
 
 def _told(waiting: Waiting) -> tuple[str, bool]:
@@ -72,14 +87,36 @@ def _told(waiting: Waiting) -> tuple[str, bool]:
     return (seen.body if whole else seen.summary), whole
 
 
-def _presses(waiting: Waiting) -> list[Action]:
-    """Nobody allows with one press what this list does not show whole."""
+def _presses(title: str, waiting: Waiting) -> list[Action]:
+    """Nobody allows with one press what this list does not show whole: that is shown first."""
     ref = waiting.id
     if waiting.kind is AskKind.QUESTION:
-        return [Action(label=f"Answer {ref}", line=f"/answer {ref}", needs_text=True)]
-    deny = Action(label=f"Deny {ref}", line=f"/deny {ref}")
+        return _answers(title, waiting)
+    allow = Action(label=f"Allow {title}", line=f"/allow {ref}", row=ref)
+    deny = Action(label=f"Deny {title}", line=f"/deny {ref}", row=ref)
+    show = Action(label=f"Show {title}", line=f"/approvals {ref}", row=ref)
+    if waiting.kind is AskKind.PLAN:
+        more = Action(label="Keep planning…", line=f"/deny {ref} ", needs_text=True, row=ref)
+        return [show, replace(allow, label=f"Go {title}"), more]
     _, whole = _told(waiting)
-    return [Action(label=f"Allow {ref}", line=f"/allow {ref}"), deny] if whole else [deny]
+    return [allow if whole else show, deny]
+
+
+def _answers(title: str, waiting: Waiting) -> list[Action]:
+    ref = waiting.id
+    own = Action(label=f"{title}: your own answer", line=f"/answer {ref} ", needs_text=True)
+    questions = waiting.questions
+    if len(questions) != 1 or questions[0].get("multiSelect"):
+        return [own]
+    options = [each for each in questions[0].get("options") or () if isinstance(each, Mapping)]
+    labels = [one_line(str(option.get("label", "")), 30) for option in options]
+    return [
+        *(
+            Action(label=f"{title}: {label}", line=f"/answer {ref} {number}")
+            for number, label in enumerate(labels, 1)
+        ),
+        own,
+    ]
 
 
 def verdict_line(
@@ -125,7 +162,7 @@ def decided(state: SessionState, receipt: Receipt, *, zone: tzinfo | None = None
     return "\n".join(lines)
 
 
-def rules(made: Sequence[Rule], trusted: Sequence[str] = ()) -> str:
+def rules(made: Sequence[Rule], trusted: Sequence[str] = ()) -> tuple[str, tuple[Action, ...]]:
     """Denials first: they win."""
     ordered = sorted(made, key=lambda r: (r.verdict is not Verdict.DENY, r.scope, r.at))
     lines = [line for rule in ordered for line in _rule(rule)]
@@ -133,7 +170,13 @@ def rules(made: Sequence[Rule], trusted: Sequence[str] = ()) -> str:
         lines.append("No rules yet: everything that needs a decision is asked.")
     if trusted:
         lines += ["Trusted directories:", *(f"   {one_line(path, 100)}" for path in trusted)]
-    return "\n".join(lines)
+    return "\n".join(lines), tuple(_revoke(rule) for rule in ordered[:SHOWN])
+
+
+def _revoke(rule: Rule) -> Action:
+    """The id tells two apart that differ only in where they hold."""
+    what = one_line(format_rule(rule.tool, rule.pattern), 20)
+    return Action(label=f"Revoke {what} {rule.id}", line=f"/rules revoke {rule.id}")
 
 
 def _rule(rule: Rule) -> list[str]:

@@ -14,6 +14,8 @@ from claude_sessions.commands import (
     attending,
     deciding,
     finding,
+    getting,
+    here,
     reading,
     scheduling,
     standing,
@@ -64,6 +66,8 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Untrust: deciding.untrust,
     c.SetMode: adjusting.set_mode,
     c.SetModel: adjusting.set_model,
+    c.ListModes: adjusting.list_modes,
+    c.ListModels: adjusting.list_models,
     c.SetBudget: adjusting.set_budget,
     c.Rename: adjusting.rename,
     c.ListTasks: adjusting.list_tasks,
@@ -81,12 +85,15 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Quiet: attending.quiet,
     c.Digest: attending.digest,
     c.Status: standing.status,
+    c.GetFile: getting.get,
+    c.Start: adjusting.start,
     c.Help: adjusting.help_,
 }
 
 
 async def execute(pool: Pool, command: c.Command, caller: Caller) -> c.Reply:
     caller.must_be(command.ROLE, command.TO)
+    command = await here.resolved(pool, command, caller)
     try:
         return await FUNCTIONS[type(command)](pool, command, caller)
     except PoolFull as full:

@@ -70,3 +70,12 @@ def count(number: int, noun: str) -> str:
 
 def lines_changed(added: int, removed: int) -> str:
     return f"+{added:,} −{removed:,}"
+
+
+def size(number: int) -> str:
+    """`812 B`, `42 KB`, `1.2 MB`."""
+    if number < 1000:
+        return f"{number} B"
+    if number < 1_000_000:
+        return f"{number / 1000:.0f} KB"
+    return f"{number / 1_000_000:.1f} MB"

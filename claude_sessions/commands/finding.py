@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from claude_sessions import commands as c
 from claude_sessions.commands import found
@@ -23,10 +24,17 @@ async def list_projects(pool: Pool, command: c.ListProjects, caller: Caller) -> 
     fits = [p for p in everything if text in p.name.casefold() or text in p.path.casefold()]
     shown = await pool.projects.with_facts(fits[: found.PROJECTS])
     allowed = await asyncio.to_thread(_allowed, pool.workdirs, shown)
-    text, actions = found.projects(
-        shown, pool.clock.now(), allowed=allowed, words=_words(everything), total=len(fits)
+    told = partial(
+        found.projects,
+        shown,
+        pool.clock.now(),
+        allowed=allowed,
+        words=_words(everything),
+        total=len(fits),
     )
-    return c.Reply(text=text, data={"projects": [_data(p) for p in shown]}, actions=actions)
+    (text, actions), (narrow, _) = told(), told(narrow=True)
+    data = {"projects": [_data(p) for p in shown]}
+    return c.Reply(text=text, narrow=narrow, data=data, actions=actions)
 
 
 def _allowed(workdirs: Workdirs, projects: Iterable[Project]) -> frozenset[str]:

@@ -31,11 +31,16 @@ def projects(
     allowed: Collection[str],
     words: Mapping[str, str],
     total: int,
+    narrow: bool = False,
 ) -> tuple[str, tuple[Action, ...]]:
-    """`allowed`: the paths in which sessions may start. `words`: what each path is called by."""
+    """`allowed`: the paths in which sessions may start. `words`: what each path is called by.
+
+    `narrow`: on a screen where columns do not stand below each other.
+    """
     if not found:
         return "No projects. /new --dir DIR starts a session in a directory.", ()
-    lines = _rows([_cells(p, now, words[p.path], p.path in allowed) for p in found])
+    cells = [_cells(p, now, words[p.path], p.path in allowed) for p in found]
+    lines = [" · ".join(filter(None, row)) for row in cells] if narrow else _rows(cells)
     if total > len(found):
         lines.append(f"… and {total - len(found):,} more: /projects TEXT")
     lines.append("/new --dir NAME PROMPT starts a session in one.")

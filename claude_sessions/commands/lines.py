@@ -26,6 +26,36 @@ def line_of(command: c.Launch | c.Respond | c.Resume) -> str | None:
     return None
 
 
+def line_on(command: c.Command) -> str:
+    """Of a command that may go without a session's name: with it."""
+    match command:
+        case c.Output(session=session, full=full, lines=lines):
+            return f"/output {session} " + ("--full" if full else f"--lines {lines}")
+        case c.Diff(session=session, turn=turn):
+            return f"/diff {session}" + (f" --turn {turn}" if turn else "")
+        case c.Undo(session=session, confirmed=confirmed):
+            return f"/undo {session}" + (" --yes" if confirmed else "")
+        case c.SetMode(session=session, mode=mode):
+            return f"/mode {session} {mode}"
+        case c.SetModel(session=session, model=model):
+            return f"/model {session} {quote(model or 'default')}"
+        case c.GetFile(session=session, path=path):
+            return f"/get {session} {quote(path)}"
+    return f"/{_BARE[type(command)]} {getattr(command, 'session', '')}"
+
+
+_BARE: dict[type[c.Command], str] = {
+    c.Interrupt: "interrupt",
+    c.Kill: "kill",
+    c.Sleep: "sleep",
+    c.Wait: "wait",
+    c.ListTurns: "turns",
+    c.Cost: "cost",
+    c.ListModes: "mode",
+    c.ListModels: "model",
+}
+
+
 def _switches(command: object, *flags: str) -> list[str]:
     return [f"--{flag}" for flag in flags if getattr(command, flag)]
 

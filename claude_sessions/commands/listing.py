@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Protocol, TypeVar
 
 from claude_sessions.approvals.visible import one_line
+from claude_sessions.channel import Action
 from claude_sessions.commands.figures import (
     ago,
     clock,
@@ -36,12 +37,15 @@ Some = TypeVar("Some", bound="Listed")
 
 NEEDS_YOU = "⚠️"
 LISTED = 40
+PRESSABLE = 8  # rows with buttons
 RESUMABLE = 15
 
 
 class Listed(Protocol):
     """A session as a list shows it: a live state, or a row of the index."""
 
+    @property
+    def id(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
@@ -116,6 +120,42 @@ def listing(
         return "No sessions. /new and a prompt starts one."
     rows = _rows(by_rank(states)[:LISTED], now, branches or {})
     return _with_summary(rows, states, total)
+
+
+def narrow_listing(
+    states: Sequence[Listed],
+    now: datetime,
+    *,
+    total: int | None = None,
+    branches: Mapping[str, str] | None = None,
+) -> str:
+    """The same where columns do not stand below each other, and lines are short."""
+    if not states:
+        return listing(states, now)
+    known = branches or {}
+    rows = [
+        f"{icon(s)} {s.name} · {doing(s, now)}\n   {folder(s, known.get(s.directory))} · {spent(s)}"
+        for s in by_rank(states)[:LISTED]
+    ]
+    return _with_summary(rows, states, total)
+
+
+def session_actions(states: Sequence[Listed]) -> tuple[Action, ...]:
+    """A row each for those that stand first."""
+    foremost = by_rank(states)[:PRESSABLE]
+    return tuple(action for state in foremost for action in _on_row(state))
+
+
+def _on_row(state: Listed) -> list[Action]:
+    words = {"Foreground": "fg", "Stop": "kill"}
+    if state.status.ended:
+        words = {"Foreground": "fg", "Resume": "resume"}
+    elif not state.status.has_process:
+        words = {"Foreground": "fg", "Resume": "resume", "Stop": "kill"}
+    return [
+        Action(label=f"{label} {state.name}", line=f"/{verb} {state.id}", row=state.id)
+        for label, verb in words.items()
+    ]
 
 
 def full_listing(states: Sequence[SessionState], now: datetime, *, total: int | None = None) -> str:

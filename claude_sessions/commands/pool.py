@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import tzinfo
+from pathlib import Path
 from typing import Any
 
 from claude_sessions import events as e
@@ -57,6 +58,7 @@ class Pool:
     origins: Origins
     attention: Attention
     health: Health
+    private: tuple[Path, ...] = ()  # this program's own: nobody is sent anything of it
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 
 

@@ -15,6 +15,7 @@ from claude_sessions.model import PermissionMode, Scope, Status, Verdict
 Reader = Callable[[Line], c.Command]
 
 NAME = "The session's name"
+MODEL = re.compile(r"(opus|sonnet|haiku|default|opusplan|best)(\[1m\])?|claude-.+", re.IGNORECASE)
 
 
 def _new(line: Line) -> c.Launch:
@@ -75,9 +76,15 @@ def _bg(line: Line) -> c.Command:
     return c.Background(session=session)
 
 
-def _output(line: Line) -> c.Command:
-    session = line.word(NAME)
+def _here(line: Line) -> str:
+    """The session, where leaving its name out means the one in front."""
+    session = line.optional_word() or c.HERE
     line.end()
+    return session
+
+
+def _output(line: Line) -> c.Command:
+    session = _here(line)
     return c.Output(session=session, lines=values.lines(line, 50), full=line.has("full"))
 
 
@@ -85,9 +92,7 @@ def _on_session(
     command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep],
 ) -> Reader:
     def read(line: Line) -> c.Command:
-        session = line.word(NAME)
-        line.end()
-        return command(session=session)
+        return command(session=_here(line))
 
     return read
 
@@ -145,15 +150,25 @@ def _forget(line: Line) -> c.Command:
 
 
 def _diff(line: Line) -> c.Command:
-    session = line.word(NAME)
-    line.end()
+    session = _here(line)
     return c.Diff(session=session, turn=values.turn(line))
 
 
 def _undo(line: Line) -> c.Command:
-    session = line.word(NAME)
-    line.end()
+    session = _here(line)
     return c.Undo(session=session, confirmed=line.has("yes"))
+
+
+def _get(line: Line) -> c.Command:
+    first, second = line.word("The file"), line.optional_word()
+    line.end()
+    return c.GetFile(session=first if second else c.HERE, path=second or first)
+
+
+def _approvals(line: Line) -> c.Command:
+    approval = line.optional_word()
+    line.end()
+    return c.ListApprovals(approval=approval)
 
 
 def _budget(line: Line) -> c.Command:
@@ -236,15 +251,25 @@ def _add_rule(line: Line) -> c.Command:
 
 
 def _set_mode(line: Line) -> c.Command:
-    session, word = line.word(NAME), line.word("The mode")
+    """One word is a mode if it is one, else a session."""
+    first, second = line.optional_word() or c.HERE, line.optional_word()
     line.end()
-    return c.SetMode(session=session, mode=values.pick(line, word, PermissionMode))
+    alone = next((mode for mode in PermissionMode if mode.lower() == first.lower()), None)
+    if second is None and alone is not None:
+        return c.SetMode(session=c.HERE, mode=alone)
+    if second is None:
+        return c.ListModes(session=first)
+    return c.SetMode(session=first, mode=values.pick(line, second, PermissionMode))
 
 
 def _set_model(line: Line) -> c.Command:
-    session, model = line.word(NAME), line.word("The model")
+    first, second = line.optional_word() or c.HERE, line.optional_word()
     line.end()
-    return c.SetModel(session=session, model=None if model.lower() == "default" else model)
+    if second is None and MODEL.fullmatch(first):
+        first, second = c.HERE, first
+    if second is None:
+        return c.ListModels(session=first)
+    return c.SetModel(session=first, model=None if second.lower() == "default" else second)
 
 
 def _rename(line: Line) -> c.Command:
@@ -338,6 +363,11 @@ def _quiet(line: Line) -> c.Command:
         raise line.error(f"“{shown(word)}”: {problem}.") from None
 
 
+def _start(line: Line) -> c.Command:
+    line.optional_text()  # a link to the bot may carry something
+    return c.Start()
+
+
 def _help(line: Line) -> c.Command:
     word = line.optional_text()
     return c.Help(topic=NAMES.get(word.strip().lstrip("/").lower()) if word else None)
@@ -359,7 +389,7 @@ READERS: dict[str, Reader] = {
     "withdraw": _withdraw,
     "queue": _queue,
     "wait": _on_session(c.Wait),
-    "approvals": _alone(c.ListApprovals()),
+    "approvals": _approvals,
     "allow": _allow,
     "deny": _deny,
     "answer": _answer,
@@ -371,6 +401,7 @@ READERS: dict[str, Reader] = {
     "turns": _on_session(c.ListTurns),
     "diff": _diff,
     "undo": _undo,
+    "get": _get,
     "forget": _forget,
     "budget": _budget,
     "schedule": _schedule,
@@ -382,5 +413,6 @@ READERS: dict[str, Reader] = {
     "status": _alone(c.Status()),
     "trust": _on_directory(c.Trust),
     "untrust": _on_directory(c.Untrust),
+    "start": _start,
     "help": _help,
 }

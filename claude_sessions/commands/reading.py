@@ -80,14 +80,18 @@ async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> 
     found = await _foremost(pool, wanted)
     total = max(await pool.log.session_count(statuses=wanted), len(found))
     now, foremost = pool.clock.now(), replies.by_rank(found)[: replies.LISTED]
+    narrow = ""
     if command.full:
         states = [await pool.book.load(one.id) for one in foremost]
         text = replies.full_listing(states, now, total=total)
     else:
         branches = await finding.branches(pool, [one.directory for one in foremost])
         text = replies.listing(found, now, total=total, branches=branches)
+        narrow = replies.narrow_listing(found, now, total=total, branches=branches)
     data = {"sessions": [one.id for one in replies.by_rank(found)], "total": total}
-    return c.Reply(text=text, data=data)
+    again = f"/sessions {command.status}" + (" --full" if command.full else "")
+    actions = replies.session_actions(found)
+    return c.Reply(text=text, narrow=narrow, data=data, actions=actions, again=again)
 
 
 async def _foremost(pool: Pool, wanted: Collection[Status]) -> list[SessionState | SessionRow]:

@@ -21,7 +21,9 @@ from claude_sessions.commands.listing import (
     full_listing,
     icon,
     listing,
+    narrow_listing,
     resumable,
+    session_actions,
     spent,
 )
 from claude_sessions.commands.stats import Metrics, metrics_data, stats, tally
@@ -30,6 +32,7 @@ from claude_sessions.model import PermissionMode, Status
 from claude_sessions.state import SessionState
 
 __all__ = [
+    "GREETING",
     "ICONS",
     "LISTED",
     "Metrics",
@@ -52,7 +55,10 @@ __all__ = [
     "launched",
     "listing",
     "metrics_data",
+    "models",
+    "modes",
     "money",
+    "narrow_listing",
     "output",
     "queue",
     "queued",
@@ -60,6 +66,7 @@ __all__ = [
     "resumable",
     "resumed",
     "rules",
+    "session_actions",
     "several",
     "stats",
     "tally",
@@ -71,6 +78,13 @@ __all__ = [
 RULE = "─" * 60
 TURNS = 20
 PRESSABLE = 4
+MODELS = ("opus", "sonnet", "haiku", "default")
+GREETING = """\
+I keep Claude Code sessions at work on your machine; you drive them from here.
+• /new and what you want done starts one.
+• Then just type: it goes to the session in front. Reply to a message to speak to its session.
+• /sessions shows who works and who needs you.
+/help lists everything."""
 UNTRUSTED = "New directory: its own hooks, MCP servers and CLAUDE.md are off."
 
 
@@ -249,6 +263,24 @@ def cost(state: SessionState) -> str:
     return text
 
 
+def modes(
+    state: SessionState, possible: Sequence[PermissionMode]
+) -> tuple[str, tuple[Action, ...]]:
+    text = f"{state.name} runs in {state.spec.mode}."
+    if possible:
+        text += " Change it to:"
+    return text, tuple(
+        Action(label=mode.value, line=f"/mode {state.id} {mode}") for mode in possible
+    )
+
+
+def models(state: SessionState) -> tuple[str, tuple[Action, ...]]:
+    now = state.spec.model or "default"
+    text = f"{state.name} runs on {now}. Change it to one of these, or /model {state.name} MODEL:"
+    others = [model for model in MODELS if model != now]
+    return text, tuple(Action(label=m, line=f"/model {state.id} {m}") for m in others)
+
+
 def tasks(states: Sequence[SessionState]) -> tuple[str, tuple[Action, ...]]:
     busy = [state for state in states if state.tasks]
     lines: list[str] = []
@@ -258,8 +290,9 @@ def tasks(states: Sequence[SessionState]) -> tuple[str, tuple[Action, ...]]:
         for task in state.tasks:
             kind = f" ({one_line(task.kind, 30)})" if task.kind else ""
             lines.append(f"   {task.id}  {one_line(task.description, 80)}{kind}")
+            what = one_line(task.description, 24) or task.id
             stop = f"/tasks stop {state.id} {task.id}"
-            actions.append(Action(label=f"Stop {task.id}", line=stop))
+            actions.append(Action(label=f"Stop {what}", line=stop))
     return "\n".join(lines) or "Nothing runs in the background.", tuple(actions)
 
 

@@ -22,7 +22,8 @@ async def list_schedules(pool: Pool, command: c.ListSchedules, caller: Caller) -
     schedules = pool.schedules.book.all()
     rows = [await _row(pool, schedule) for schedule in schedules]
     text, actions = timetable.listing(rows, pool.clock.now())
-    return c.Reply(text=text, data={"schedules": [_data(row) for row in rows]}, actions=actions)
+    data = {"schedules": [_data(row) for row in rows]}
+    return c.Reply(text=text, data=data, actions=actions, again="/schedule")
 
 
 async def _row(pool: Pool, schedule: Schedule) -> timetable.Row:

@@ -127,9 +127,13 @@ def _last(row: Row, now: datetime) -> str:
 
 def _actions(schedule: Schedule, *, named: bool = False) -> tuple[Action, ...]:
     turn = "resume" if schedule.paused else "pause"
-    words = {"run": "Run now", turn: turn.capitalize(), "delete": "Delete"}
+    words = {"run": "Run" if named else "Run now", turn: turn.capitalize(), "delete": "Delete"}
     whose = f" {schedule.label}" if named else ""
     return tuple(
-        Action(label=label + whose, line=f"/schedule {verb} {schedule.id}")
+        Action(
+            label=label + whose,
+            line=f"/schedule {verb} {schedule.id}",
+            row=schedule.id if named else "",
+        )
         for verb, label in words.items()
     )

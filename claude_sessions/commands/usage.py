@@ -52,24 +52,24 @@ COMMANDS: dict[str, Usage] = {
         aliases=("claude_bg",),
     ),
     "output": Usage(
-        line="/output NAME [--lines N] [--full]",
+        line="/output [NAME] [--lines N] [--full]",
         help="read what a session said last",
         example="/output fix-auth --lines 5",
     ),
     "interrupt": Usage(
-        line="/interrupt NAME",
+        line="/interrupt [NAME]",
         help="stop what a session is doing; it stays",
         example="/interrupt fix-auth",
         aliases=("stop",),
     ),
     "kill": Usage(
-        line="/kill NAME",
+        line="/kill [NAME]",
         help="end a session; it can be resumed",
         example="/kill fix-auth",
         aliases=("claude_kill",),
     ),
     "sleep": Usage(
-        line="/sleep NAME",
+        line="/sleep [NAME]",
         help="give a session's process back; the next message wakes it",
         example="/sleep fix-auth",
     ),
@@ -101,13 +101,13 @@ COMMANDS: dict[str, Usage] = {
         example="/queue fix-auth",
     ),
     "wait": Usage(
-        line="/wait NAME",
+        line="/wait [NAME]",
         help="let a silent turn take its time; ask again later",
         example="/wait fix-auth",
     ),
     "approvals": Usage(
-        line="/approvals",
-        help="what waits for a decision",
+        line="/approvals [ID]",
+        help="what waits for a decision, the riskiest first; or one of it, whole",
         example="/approvals",
     ),
     "allow": Usage(
@@ -132,12 +132,12 @@ COMMANDS: dict[str, Usage] = {
         example="/rules add allow Bash(npm run *) --dir web --for 2h",
     ),
     "mode": Usage(
-        line="/mode NAME default|acceptEdits|plan|bypassPermissions|dontAsk|auto",
+        line="/mode [NAME] [default|acceptEdits|plan|bypassPermissions|dontAsk|auto]",
         help="change how a session asks for permission",
         example="/mode fix-auth plan",
     ),
     "model": Usage(
-        line="/model NAME MODEL|default",
+        line="/model [NAME] [MODEL|default]",
         help="change a session's model",
         example="/model fix-auth opus",
     ),
@@ -152,19 +152,24 @@ COMMANDS: dict[str, Usage] = {
         example="/tasks stop fix-auth b1",
     ),
     "turns": Usage(
-        line="/turns NAME",
+        line="/turns [NAME]",
         help="the turns of a session, to branch off from",
         example="/turns fix-auth",
     ),
     "diff": Usage(
-        line="/diff NAME [--turn N]",
+        line="/diff [NAME] [--turn N]",
         help="what a session's last turn, or another, changed in files",
         example="/diff fix-auth --turn 2",
     ),
     "undo": Usage(
-        line="/undo NAME [--yes]",
+        line="/undo [NAME] [--yes]",
         help="put the files of a session's last turn back; not what its commands changed",
         example="/undo fix-auth",
+    ),
+    "get": Usage(
+        line="/get [NAME] PATH",
+        help="have a file of a session's directory sent here",
+        example="/get fix-auth out/report.pdf",
     ),
     "forget": Usage(
         line="/forget NAME [--yes]",
@@ -192,7 +197,7 @@ COMMANDS: dict[str, Usage] = {
         aliases=("worktree",),
     ),
     "cost": Usage(
-        line="/cost NAME",
+        line="/cost [NAME]",
         help="what a session has cost",
         example="/cost fix-auth",
     ),
@@ -231,7 +236,11 @@ COMMANDS: dict[str, Usage] = {
         line="/help [COMMAND]",
         help="this list, or one command in full",
         example="/help new",
-        aliases=("start",),
+    ),
+    "start": Usage(
+        line="/start",
+        help="what this is, and how to begin",
+        example="/start",
     ),
 }
 

@@ -15,11 +15,15 @@ class Workdirs:
         self._default = default.expanduser().resolve()
         self._allowed = tuple(path.expanduser().resolve() for path in allowed) or (self._default,)
 
+    def holds(self, path: Path) -> bool:
+        """Of a path whose links have been followed."""
+        return any(path.is_relative_to(root) for root in self._allowed)
+
     def resolve(self, given: str | None) -> str:
         path = self._default
         if given:
             path = (self._default / Path(given).expanduser()).resolve()
-        if not any(path.is_relative_to(root) for root in self._allowed):
+        if not self.holds(path):
             allowed = ", ".join(shown(root) for root in self._allowed)
             raise Forbidden(
                 f"Cannot start in {shown(path)}: it is outside the allowed directories.\n"

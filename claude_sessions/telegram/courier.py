@@ -14,12 +14,13 @@ Undelivered
 
 from __future__ import annotations
 
-import asyncio
+import io
 import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -50,7 +51,7 @@ from telegram.request import HTTPXRequest
 
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.bot import PollingBot
-from claude_sessions.telegram.letters import Face, Keyboard
+from claude_sessions.telegram.letters import Face, File, Keyboard
 from claude_sessions.telegram.render import Rich
 
 SECONDS = 20.0
@@ -65,7 +66,7 @@ NO_TOPIC = re.compile(r"thread not found|topic_deleted|topic_closed|topic_id_inv
 NO_MESSAGE = re.compile(
     r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.I
 )
-TOO_LARGE = re.compile(r"entity too large", re.I)
+TOO_LARGE = re.compile(r"\(413\)|entity too large", re.I)
 
 
 class Undelivered(Exception):
@@ -192,35 +193,34 @@ class Courier:
             reply = ReplyParameters(reply_to, allow_sending_without_reply=True)
         async with outcomes():
             if face.file is not None:
-                return await self._send_file(to, face, ring)
+                return await self._send_file(to, face, ring, reply)
             message: Message = await self._bot.send_message(
                 to.chat,
                 face.rich.text,
                 entities=entities_of(face.rich),
                 message_thread_id=to.thread,
                 disable_notification=not ring,
-                reply_markup=ForceReply(selective=True) if face.ask else markup(face.keyboard),
+                reply_markup=_forced(to) if face.ask else markup(face.keyboard),
                 reply_parameters=reply,
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
             return message.message_id
 
-    async def _send_file(self, to: Address, face: Face, ring: bool) -> int:
+    async def _send_file(
+        self, to: Address, face: Face, ring: bool, reply: ReplyParameters | None
+    ) -> int:
+        """Read as it is sent: a large one is never whole in memory."""
         assert face.file is not None
         file = face.file
-        data = file.text.encode()
-        if file.path:
-            try:
-                data = await asyncio.to_thread(Path(file.path).read_bytes)
-            except OSError as error:
-                raise Refused(f"{file.name} cannot be read: {error.strerror}") from error
-        message: Message = await self._bot.send_document(
-            to.chat,
-            InputFile(data, filename=file.name),
-            caption=face.rich.text or None,
-            message_thread_id=to.thread,
-            disable_notification=not ring,
-        )
+        with _opened(file) as data:
+            message: Message = await self._bot.send_document(
+                to.chat,
+                InputFile(data, filename=file.name, read_file_handle=False),
+                caption=face.rich.text or None,
+                message_thread_id=to.thread,
+                disable_notification=not ring,
+                reply_parameters=reply,
+            )
         return message.message_id
 
     async def edit(self, chat: int, message: int, face: Face) -> None:
@@ -258,6 +258,20 @@ class Courier:
         """The only thing that costs nothing of a chat's budget."""
         async with outcomes():
             await self._bot.answer_callback_query(press, toast[:TOAST] or None, show_alert=alert)
+
+
+def _forced(to: Address) -> ForceReply:
+    """In a group it would be forced on everybody."""
+    return ForceReply(selective=not to.private)
+
+
+def _opened(file: File) -> IO[bytes]:
+    if not file.path:
+        return io.BytesIO(file.text.encode())
+    try:
+        return Path(file.path).open("rb")
+    except OSError as error:
+        raise Refused(f"{file.name} is not there any more: {error.strerror}") from error
 
 
 def entities_of(rich: Rich) -> list[MessageEntity]:

@@ -11,25 +11,31 @@ from telegram import Bot, Message, Update
 
 from claude_sessions import commands as c
 from claude_sessions.cause import because
+from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
+from claude_sessions.commands import here
 from claude_sessions.commands.chat import parse
-from claude_sessions.errors import BadRequest, SessionsError
+from claude_sessions.commands.lines import line_of
+from claude_sessions.errors import BadRequest, SessionsError, UsageError
 from claude_sessions.people import Caller
 from claude_sessions.settings import PersonSettings
+from claude_sessions.storage.mail import StoredLetter
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
-from claude_sessions.telegram.files import Received, fetched, received, sort_of
+from claude_sessions.telegram.answers import answer
+from claude_sessions.telegram.files import Received, fetched, received, says_nothing, sort_of
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox, cause_of
-from claude_sessions.telegram.letters import Content, File
+from claude_sessions.telegram.lists import Lists
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import People, place_of, replied_to
-from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.people import People, Speaker, place_of, replied_to
 from claude_sessions.telegram.voice import Transcriber
 from claude_sessions.telegram.welcome import Welcome
 
 EDITED = "I do not follow edits: what you sent first is what counts. Send it again to change it."
-LARGEST_OUT = 50 * 1024 * 1024
+SEE = "(see what is attached)"
+ASKED_SECONDS = 600.0
+SPOKEN = (c.Talk, c.Launch, c.Respond, c.Resume)
 
 Perform = Callable[[c.Command, Caller], Awaitable[c.Reply]]
 logger = structlog.get_logger(__name__)
@@ -52,6 +58,7 @@ class Door:
         uploads: Path,
         transcriber: Transcriber,
         welcome: Welcome,
+        lists: Lists,
     ) -> None:
         self._bot = bot
         self._inbox = inbox
@@ -64,14 +71,18 @@ class Door:
         self._uploads = uploads
         self._transcriber = transcriber
         self._welcome = welcome
-        self._asked: dict[tuple[int, int], str] = {}  # chat, person → the line they complete
-        self._spoke_to: dict[tuple[int, int], str] = {}  # chat, person → the session
+        self._lists = lists
+        self._asked: dict[Speaker, tuple[str, float]] = {}  # the line they complete, until when
+        self._spoke_to: dict[Speaker, str] = {}  # the session their last words went to
 
     # --- messages
 
     async def hear(self, parts: list[Part], joins: bool) -> None:
         message = parts[0].message
         ids = [part.update_id for part in parts]
+        if says_nothing(message):
+            await self._inbox.mark(ids, "done")
+            return
         person = self._people.find(message.from_user)
         if person is None:
             await self.stranger(message)
@@ -82,7 +93,7 @@ class Door:
         caller = self._people.caller(person, at)
         with because(cause_of(at.channel, ids)):
             reply = await self._answered(lambda: self._carry_out(parts, caller, at, joins))
-        await self.reply(at, ids, reply, to=message)
+        await self.reply(at, ids, reply, caller, to=message)
 
     async def _answered(self, act: Callable[[], Awaitable[c.Reply]]) -> c.Reply:
         try:
@@ -96,14 +107,15 @@ class Door:
     async def _carry_out(
         self, parts: list[Part], caller: Caller, at: Address, joins: bool
     ) -> c.Reply:
+        who = (at, parts[0].sender)
+        comment = self._spoke_to.pop(who, None)
         said = await self._said(parts)
         command = await self._command(parts[0].message, said, at)
-        who = (at.chat, parts[0].sender)
-        if joins and isinstance(command, c.Talk) and who in self._spoke_to:
-            command = replace(command, session=self._spoke_to[who], steer=True)
+        if joins and isinstance(command, c.Talk) and comment is not None:
+            command = replace(command, session=comment, steer=True)
         await self._welcome.back(caller, at, command)
         reply = await self._perform(command, caller)
-        if isinstance(command, c.Talk) and reply.session is not None:
+        if isinstance(command, SPOKEN) and reply.session is not None:
             self._spoke_to[who] = reply.session
         return _without_echo(command, reply, self._fronts(at.channel))
 
@@ -111,15 +123,17 @@ class Door:
         messages = [part.message for part in parts]
         for message in messages:
             if sort := sort_of(message):
-                raise BadRequest(f"I cannot pass on a {sort}. Text, photos and files I can.")
-        if (voice := messages[0].voice) is not None:
-            audio = await fetched(self._bot, voice.file_id, voice.file_size, "voice message")
-            return await self._transcriber.words(audio), Received()
+                raise BadRequest(f"I cannot pass on {sort}. Text, photos and files I can.")
+        spoken = {part.update_id: await self._spoken(part.message) for part in parts}
         files = await received(self._bot, messages, self._uploads)
-        text = "\n\n".join(each for each in (text_of(parts), files.note) if each)
-        if not text and not files.attachments:
-            raise BadRequest("There is nothing in that I could pass on.")
-        return text or "(see what is attached)", files
+        text = "\n\n".join(each for each in (text_of(parts, spoken), files.note) if each)
+        return text or SEE, files
+
+    async def _spoken(self, message: Message) -> str:
+        if (voice := message.voice) is None:
+            return ""
+        audio = await fetched(self._bot, voice.file_id, voice.file_size, "The voice message")
+        return await self._transcriber.words(audio)
 
     async def _command(
         self, message: Message, said: tuple[str, Received], at: Address
@@ -127,41 +141,88 @@ class Door:
         text, files = said
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
-        sender = message.from_user.id if message.from_user else 0
-        line = self._asked.pop((at.chat, sender), None)
-        if letter is not None and letter.key.startswith("ask:"):
-            button = await self._outbox.button(letter.key.split(":")[1])
-            line = button.line if button is not None else line
-        if line is not None and not text.startswith("/"):
-            command = parse(line + text)
-        else:
-            command = parse(text)
+        command = await self._meant(message, letter, text, files, at)
+        session = (letter.session if letter is not None else None) or self._bound(at)
         if isinstance(command, c.Talk):
-            session = letter.session if letter is not None else None
-            command = replace(command, session=session or self._bound(at))
-        if files.attachments and isinstance(command, c.Talk | c.Launch | c.Respond):
-            command = replace(command, attachments=files.attachments)
+            if letter is None and answered and _is_ours(message, self._bot):
+                raise self._forgotten(command, at)
+            command = replace(command, session=session)
+        elif session is not None:
+            command = here.at(command, session)
+        if files.attachments:
+            command = _with(command, files)
         return command
 
-    def ask(self, chat: int, person: int, line: str) -> None:
-        """The next words of that person there complete this line."""
-        self._asked[chat, person] = line
+    async def _meant(
+        self,
+        message: Message,
+        letter: StoredLetter | None,
+        text: str,
+        files: Received,
+        at: Address,
+    ) -> c.Command:
+        line = await self._completed(message, letter, at)
+        if line is not None and not text.startswith("/"):
+            return parse(line + text)
+        try:
+            return parse(text)
+        except UsageError:
+            if not files.attachments:
+                raise
+            return parse(f"{text}\n\n{SEE}")  # `/new` alone, under a photo
+
+    async def _completed(
+        self, message: Message, letter: StoredLetter | None, at: Address
+    ) -> str | None:
+        """The line that these words complete: asked for by what they reply to, or just before."""
+        sender = message.from_user.id if message.from_user else 0
+        asked = self._asked.pop((at, sender), None)
+        if letter is not None and letter.key.startswith("ask:"):
+            button = await self._outbox.button(letter.key.split(":")[1])
+            return button.line if button is not None else None
+        if asked is None or letter is not None:
+            return None
+        line, until = asked
+        return line if self._clock.monotonic() < until else None
+
+    def _forgotten(self, command: c.Talk, at: Address) -> BadRequest:
+        """Better asked than said to the wrong one."""
+        unknown = BadRequest("I no longer know which session that was from. Say it to:")
+        unknown.actions = tuple(
+            Action(label="The one in front", line=line)
+            for session in self._fronts(at.channel)[:1]
+            if (line := line_of(c.Respond(session=session, text=command.text)))
+        )
+        return unknown if unknown.actions else BadRequest(f"{unknown} /say NAME …")
+
+    def ask(self, at: Address, person: int, line: str) -> None:
+        """The next words of that person there complete this line, if they come soon."""
+        self._asked[at, person] = line, self._clock.monotonic() + ASKED_SECONDS
 
     # --- answers
 
     async def reply(
-        self, at: Address, ids: Sequence[int], reply: c.Reply, *, to: Message | None = None
+        self,
+        at: Address,
+        ids: Sequence[int],
+        reply: c.Reply,
+        caller: Caller | None = None,
+        *,
+        to: Message | None = None,
     ) -> None:
         """Stored in the same breath as the update is done with."""
         content = answer(reply)
-        card = f"card:{reply.data.get('approvalId')}"
-        if content is None or await self._outbox.has(at, card):  # the card itself says it
+        decided = reply.data.get("approvalId")
+        on_card = decided and await self._outbox.has(at, f"card:{decided}")
+        if content is None or on_card:  # the card itself says it
             await self._inbox.mark(ids, "done")
             return
         if to is not None and not at.private:
             content = replace(content, reply_to=to.message_id)
         key = f"re:{ids[0]}"
         await self._outbox.put(at, key, content, session=reply.session, done=ids)
+        if caller is not None:
+            self._lists.shown(at, key, reply, caller)
 
     # --- what else may come
 
@@ -200,18 +261,13 @@ def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> 
     return replace(reply, text="") if heard and reply.session in fronts else reply
 
 
-def answer(reply: c.Reply) -> Content | None:
-    """None: there is nothing to say."""
-    if path := reply.data.get("file"):
-        return Content(parts=(), file=File(name=Path(str(path)).name, path=str(path)))
-    if not reply.text and not reply.actions:
-        return None
-    content = looks.said(reply.text, reply.actions)
-    diff = reply.data.get("diff")
-    if diff and not content.file and len(str(diff)) > len(reply.text):
-        content = replace(content, file=File(name="changes.diff", text=str(diff)))
-    return content
+def _with(command: c.Command, files: Received) -> c.Command:
+    if not isinstance(command, c.Talk | c.Launch | c.Respond):
+        raise BadRequest("Files go with plain words, with /new or with /say. Nothing was done.")
+    return replace(command, attachments=files.attachments)
 
 
-def bare(text: str) -> Content:
-    return Content(parts=(plain(text),))
+def _is_ours(message: Message, bot: Bot) -> bool:
+    reply = message.reply_to_message
+    sender = reply.from_user if reply is not None else None
+    return sender is not None and bot.token.startswith(f"{sender.id}:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,30 @@ from typing import Any
 from telegram import Bot, Message
 
 from claude_sessions.errors import BadRequest
+from claude_sessions.model import new_id
 from claude_sessions.telegram.courier import Undelivered, outcomes
 
 LARGEST_IN = 20 * 1024 * 1024  # what a bot may fetch
 LARGEST_IMAGE = 5 * 1024 * 1024  # what the model takes
 LARGEST_TEXT = 400_000
+LONGEST_NAME = 80
+REFUSED = {
+    "sticker": "a sticker",
+    "video": "a video",
+    "video_note": "a video note",
+    "animation": "an animation",
+    "audio": "an audio file",
+    "location": "a location",
+    "venue": "a venue",
+    "contact": "a contact",
+    "poll": "a poll",
+    "dice": "dice",
+    "game": "a game",
+    "story": "a story",
+    "paid_media": "paid media",
+    "checklist": "a checklist",
+}
+UNSAFE = re.compile(r"[^\w.()+ -]")
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -28,12 +48,23 @@ class Received:
     note: str = ""
 
 
+def uploads_in(home: Path) -> Path:
+    """Where what people sent lies that the model cannot take in itself."""
+    return home.resolve() / "uploads"
+
+
 def sort_of(message: Message) -> str:
-    """What cannot be passed on, in a word; empty: it can."""
-    for name in ("sticker", "video", "video_note", "animation", "audio", "location", "contact"):
-        if getattr(message, name) and not message.document:
-            return name.replace("_", " ")
-    return "poll" if message.poll else ""
+    """What cannot be passed on, in words; empty: it can."""
+    for name, words in REFUSED.items():
+        if getattr(message, name, None) and not message.document:
+            return words
+    return ""
+
+
+def says_nothing(message: Message) -> bool:
+    """Somebody joined, a topic was opened, a message was pinned: nobody has spoken."""
+    said = message.text or message.caption or message.photo or message.document or message.voice
+    return not said and not sort_of(message)
 
 
 async def received(bot: Bot, messages: Sequence[Message], keep: Path) -> Received:
@@ -43,7 +74,7 @@ async def received(bot: Bot, messages: Sequence[Message], keep: Path) -> Receive
     for message in messages:
         if message.photo:
             largest = message.photo[-1]
-            data = await fetched(bot, largest.file_id, largest.file_size, "photo")
+            data = await fetched(bot, largest.file_id, largest.file_size, "The photo")
             attachments.append(_image("image/jpeg", data))
         elif message.document is not None:
             made, note = await _document(bot, message, keep)
@@ -68,22 +99,27 @@ async def _document(
     if (text := _as_text(data)) is not None:
         source = {"type": "text", "media_type": "text/plain", "data": text}
         return [{"type": "document", "source": source, "title": name}], [f"[{name} is attached]"]
-    path = await asyncio.to_thread(_kept, keep, f"{message.message_id}-{name}", data)
+    try:
+        path = await asyncio.to_thread(_kept, keep, name, data)
+    except OSError as error:
+        raise BadRequest(f"{name} could not be kept: {error.strerror}. Send it again.") from error
     return [], [f"[{name} lies at {path}]"]
 
 
 def _kept(keep: Path, name: str, data: bytes) -> Path:
-    keep.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = keep / name
+    """In a folder of its own that nobody can guess: who knows the path was told it."""
+    folder = keep / new_id()
+    folder.mkdir(parents=True, mode=0o700)
+    path = folder / (UNSAFE.sub("_", name)[-LONGEST_NAME:].lstrip(". ") or "file")
     path.write_bytes(data)
     return path
 
 
 async def fetched(bot: Bot, file_id: str, size: int | None, name: str) -> bytes:
     if size is not None and size > LARGEST_IN:
-        megabytes = size / 1024 / 1024
         raise BadRequest(
-            f"{name} has {megabytes:.0f} MB, and a bot may fetch 20. Put it where the session is."
+            f"{name} has {size / 1024 / 1024:.0f} MB, and a bot may fetch 20."
+            " Put it where the session is, and name it."
         )
     try:
         async with outcomes():

@@ -311,9 +311,7 @@ class Lane:
             return
         logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
         if letter.refusals == 2:
-            words = "This could not be shown here."
-            hint = f" /output {letter.session} has it." if letter.session else ""
-            letter.content = Content(parts=(plain(words + hint),))
+            letter.content = Content(parts=(plain(_instead_of(letter)),))
             letter.live = None
         else:
             await self._keeper.shown(letter, letter.version)
@@ -333,3 +331,10 @@ class Lane:
 
 def _pause(failures: int) -> float:
     return min(2.0 ** min(failures - 1, 10), SLOWEST)
+
+
+def _instead_of(letter: Letter) -> str:
+    if letter.content.file is not None and not letter.content.parts:
+        return f"{letter.content.file.name} could not be sent. Ask for it again."
+    hint = f" /output {letter.session} has it." if letter.session else ""
+    return f"This could not be shown here.{hint}"

@@ -37,6 +37,7 @@ class Content:
 
     `late`: it can be pressed only once its message is known, so that no button survives a crash on
     a message that nobody knows of.
+    `again`: the line that gives this list as it is by then.
     """
 
     parts: tuple[Rich, ...]
@@ -46,6 +47,7 @@ class Content:
     reply_to: int | None = None
     ask: bool = False
     late: bool = False
+    again: str = ""
 
     def dump(self) -> str:
         return orjson.dumps(asdict(self)).decode()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -295,6 +296,9 @@ class Outbox:
     async def button(self, token: str) -> StoredButton | None:
         return self.mail.button(token)
 
+    async def letter(self, letter: int) -> StoredLetter | None:
+        return await asyncio.to_thread(self.mail.letter, letter)
+
     async def letter_at(self, chat: int, message: int) -> StoredLetter | None:
         return self.mail.letter_of(self.bot, chat, message)
 
@@ -342,6 +346,8 @@ class Outbox:
             self._lane(letter.to.chat).letters.pop(letter.id, None)
         if was < letter.shown:
             await self._note(letter, lambda mail: mail.shown(letter.id, version))
+        if not letter.waits and not letter.open:
+            _throw_away(letter.content)
 
     async def moved(self, letter: Letter, to: Address) -> None:
         if letter.to == to:  # not in the topic, nor beside it
@@ -364,6 +370,12 @@ class Outbox:
 
 def _out(bot: int, chat: int, message: int, letter: int, part: int, mail: Mail) -> None:
     mail.out(bot, chat, message, letter, part)
+
+
+def _throw_away(content: Content) -> None:
+    """The copy of a file that has been delivered."""
+    if content.file is not None and content.file.path:
+        Path(content.file.path).unlink(missing_ok=True)
 
 
 def _token() -> str:

@@ -13,6 +13,8 @@ from claude_sessions.telegram.address import Address
 
 DOOR = "Telegram"
 
+Speaker = tuple[Address, int]  # where, and who
+
 
 class People:
     """Those that are configured; everybody else is a stranger."""

@@ -12,7 +12,7 @@ from claude_sessions import commands as c
 from claude_sessions.cause import because
 from claude_sessions.clock import Clock
 from claude_sessions.commands.chat import parse
-from claude_sessions.errors import SessionsError
+from claude_sessions.errors import Forbidden, SessionsError, UsageError
 from claude_sessions.people import Caller
 from claude_sessions.storage.mail import StoredButton
 from claude_sessions.telegram.address import Address
@@ -21,6 +21,7 @@ from claude_sessions.telegram.courier import Courier, Lost, Undelivered, Unreach
 from claude_sessions.telegram.door import Door
 from claude_sessions.telegram.inbox import Inbox, cause_of
 from claude_sessions.telegram.letters import Content
+from claude_sessions.telegram.lists import Lists
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People
 from claude_sessions.telegram.render import plain
@@ -49,6 +50,7 @@ class Presses:
         people: People,
         backlog: Backlog,
         clock: Clock,
+        lists: Lists,
         perform: Callable[[c.Command, Caller], Awaitable[c.Reply]],
         welcome: Welcome,
     ) -> None:
@@ -59,6 +61,7 @@ class Presses:
         self._people = people
         self._backlog = backlog
         self._clock = clock
+        self._lists = lists
         self._perform = perform
         self._welcome = welcome
         self._pressed: dict[tuple[str, int], float] = {}  # button, person → when
@@ -91,9 +94,14 @@ class Presses:
             text = await self._backlog.decide(button.line, query.from_user.id)
             await self._say(update_id, query, None, text)
         elif button.needs_text:
-            await self._ask(update_id, query, button, at)
+            await self._ask(update_id, query, button, at, caller)
         else:
             await self._act(update_id, query, button, at, caller)
+            await self._lists.draw(at, button.key, await self._again(button), caller)
+
+    async def _again(self, button: StoredButton) -> str:
+        stored = await self._outbox.letter(button.letter)
+        return Content.load(stored.content).again if stored is not None else ""
 
     def _is_twice(self, data: str, person: int) -> bool:
         now, which = self._clock.monotonic(), (data, person)
@@ -126,10 +134,19 @@ class Presses:
             await self._inbox.mark([update_id], "done")
 
     async def _ask(
-        self, update_id: int, query: CallbackQuery, button: StoredButton, at: Address
+        self,
+        update_id: int,
+        query: CallbackQuery,
+        button: StoredButton,
+        at: Address,
+        caller: Caller,
     ) -> None:
         """The answer is the reply to this, or what they say next."""
-        self._door.ask(at.chat, query.from_user.id, button.line)
+        if (refusal := _refusal(button.line, caller)) is not None:
+            await self._toast(query, refusal)
+            await self._inbox.mark([update_id], "done")
+            return
+        self._door.ask(at, query.from_user.id, button.line)
         content = Content(parts=(plain(f"{button.label}: reply with the words."),), ask=True)
         key = f"ask:{button.token}:{update_id}"
         await self._outbox.put(at, key, content, session=button.session, done=[update_id])
@@ -149,7 +166,7 @@ class Presses:
         if not work.done():
             await self._toast(query, "")
             reply = await work
-            await self._door.reply(at, [update_id], reply)
+            await self._door.reply(at, [update_id], reply, caller)
             return
         reply = work.result()
         if _fits_a_toast(reply) and await self._toast(query, reply.text):
@@ -157,7 +174,7 @@ class Presses:
             return
         if not _fits_a_toast(reply):
             await self._toast(query, "")
-        await self._door.reply(at, [update_id], reply)
+        await self._door.reply(at, [update_id], reply, caller)
 
     async def _carry_out(self, line: str, caller: Caller) -> c.Reply:
         try:
@@ -183,8 +200,22 @@ class Presses:
         return False
 
 
+def _refusal(line: str, caller: Caller) -> str | None:
+    """Why whatever the line becomes is not for this person, before they type the rest of it."""
+    try:
+        command = parse(f"{line}…")
+        caller.must_be(command.ROLE, command.TO)
+    except UsageError:
+        return None
+    except Forbidden as error:
+        return str(error)
+    return None
+
+
 def _fits_a_toast(reply: c.Reply) -> bool:
     """A card says by itself what became of it."""
     if "approvalId" in reply.data:
         return True
+    if "parcel" in reply.data:
+        return False
     return len(reply.text) <= TOAST and "\n" not in reply.text and not reply.actions

@@ -1,4 +1,4 @@
-"""Updates on their way to the door: each chat's in order, presses past everything else."""
+"""Updates on their way to the door: each person's in order, presses past everything else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from telegram import CallbackQuery, Message, Update
 
 from claude_sessions.clock import Clock
 from claude_sessions.telegram.gather import HOLD, JOIN, Part, belongs, holds
+from claude_sessions.telegram.people import Speaker, place_of
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
@@ -34,7 +35,7 @@ class Reception:
         self._hear = hear
         self._press = press
         self._pass_over = pass_over
-        self._queues: dict[int, asyncio.Queue[Part]] = {}
+        self._queues: dict[Speaker, asyncio.Queue[Part]] = {}
 
     def take(self, update: Update) -> None:
         """Does not wait."""
@@ -47,37 +48,50 @@ class Reception:
             self._spawn(safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
 
     def _line_up(self, update_id: int, message: Message) -> None:
-        chat = message.chat.id
-        if chat not in self._queues:
-            self._queues[chat] = asyncio.Queue()
-            self._spawn(self._attend(self._queues[chat]), f"telegram.chat:{chat}")
-        at = self._clock.monotonic()
-        self._queues[chat].put_nowait(Part(update_id=update_id, message=message, at=at))
+        """In a group, one person's paste is not broken by what another says meanwhile."""
+        part = Part(update_id=update_id, message=message, at=self._clock.monotonic())
+        speaker = (place_of(message), part.sender)
+        if speaker not in self._queues:
+            self._queues[speaker] = asyncio.Queue()
+            self._spawn(self._attend(speaker), f"telegram.speaker:{part.sender}")
+        self._queues[speaker].put_nowait(part)
 
-    async def _attend(self, queue: asyncio.Queue[Part]) -> None:
-        following: Part | None = None
+    async def _attend(self, speaker: Speaker) -> None:
+        """Until they have said nothing for so long that nothing more belongs together."""
+        queue = self._queues[speaker]
         before: Part | None = None  # the last that went at once
-        while True:
-            first = following or await queue.get()
-            following = None
-            parts = [first]
-            while holds(parts):
-                following = await self._soon(queue)
-                if following is None or not belongs(parts, following):
-                    break
-                parts.append(following)
-                following = None
+        first = await self._soon(queue, JOIN)
+        while first is not None:
+            parts, following = await self._together(queue, first)
             joins = before is not None and _joins(before, first)
             await safely(self._hear(parts, joins))
             before = None if first.forwarded else parts[-1]
+            first = following or await self._soon(queue, JOIN)
+        del self._queues[speaker]
 
-    async def _soon(self, queue: asyncio.Queue[Part]) -> Part | None:
-        """The next part, if it comes within a moment."""
+    async def _together(
+        self, queue: asyncio.Queue[Part], first: Part
+    ) -> tuple[list[Part], Part | None]:
+        """The parts that are one message, and the one that came after them, if it has."""
+        parts = [first]
+        while holds(parts):
+            following = await self._soon(queue, HOLD)
+            if following is None or not belongs(parts, following):
+                return parts, following
+            parts.append(following)
+        return parts, None
+
+    async def _soon(self, queue: asyncio.Queue[Part], seconds: float) -> Part | None:
+        """The next part, if it comes so soon."""
+        if not queue.empty():
+            return queue.get_nowait()
         waiting = asyncio.ensure_future(queue.get())
-        pause = asyncio.ensure_future(self._clock.sleep(HOLD))
+        pause = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
             await asyncio.wait([waiting, pause], return_when=asyncio.FIRST_COMPLETED)
-            return waiting.result() if waiting.done() else None
+            if waiting.done():
+                return waiting.result()
+            return None if queue.empty() else queue.get_nowait()  # it came that very moment
         finally:
             waiting.cancel()
             pause.cancel()

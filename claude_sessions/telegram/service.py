@@ -17,7 +17,6 @@ from claude_sessions.attention.attention import Attention
 from claude_sessions.attention.book import QuietBook
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
-from claude_sessions.commands.usage import COMMANDS
 from claude_sessions.eventlog import EventLog
 from claude_sessions.health import Report
 from claude_sessions.people import Caller
@@ -31,10 +30,14 @@ from claude_sessions.telegram.bot import PollingBot
 from claude_sessions.telegram.channel import TelegramChannel
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
+from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.health import BotHealth, ChatHealth, report
 from claude_sessions.telegram.inbox import Inbox
+from claude_sessions.telegram.lists import Lists
+from claude_sessions.telegram.menu import menu
 from claude_sessions.telegram.morning import Morning
 from claude_sessions.telegram.outbox import Outbox
+from claude_sessions.telegram.parcels import Parcels
 from claude_sessions.telegram.people import People, place_of
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception, safely
@@ -100,10 +103,15 @@ class Telegram:
         """Until it is cancelled."""
         self._welcome = Welcome(attention, self.outbox, fronts)
         morning = Morning(attention, self.outbox, self._people, clock=self._clock)
+        parcels = Parcels(self._home / "outgoing")
+        packing = parcels.packing(perform)
+        self._lists = Lists(outbox=self.outbox, clock=self._clock, perform=packing)
         try:
             async with asyncio.TaskGroup() as group:
                 self._spawned = lambda work, name: group.create_task(work, name=name)
-                self._open(perform, fronts, self._clock.now())
+                await asyncio.to_thread(parcels.sweep)
+                self._open(packing, fronts, self._clock.now())
+                self._spawned(self._follow_lists(), "telegram.lists")
                 self.outbox.trouble = self._unreachable
                 self.outbox.begin()
                 await morning.look()  # before anybody is heard, who would then be told twice
@@ -113,6 +121,13 @@ class Telegram:
                 await self.inbox.run()
         finally:  # letters still leave, but there is nobody to carry news of them
             self.outbox.trouble = _unheard
+
+    async def _follow_lists(self) -> None:
+        stop = self._log.observe(self._lists.see)
+        try:
+            await self._lists.run()
+        finally:
+            stop()
 
     def _open(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
@@ -126,9 +141,10 @@ class Telegram:
             perform=perform,
             fronts=fronts,
             bound=lambda address: None,
-            uploads=self._home / "uploads",
+            uploads=uploads_in(self._home),
             transcriber=Transcriber(self._settings.voice),
             welcome=self._welcome,
+            lists=self._lists,
         )
         self._backlog = Backlog(
             inbox=self.inbox,
@@ -146,6 +162,7 @@ class Telegram:
             people=self._people,
             backlog=self._backlog,
             clock=self._clock,
+            lists=self._lists,
             perform=perform,
             welcome=self._welcome,
         )
@@ -187,12 +204,11 @@ class Telegram:
         await self._door.reply(place_of(update.message), ids, reply)
 
     async def _menu(self) -> None:
-        menu = [BotCommand(name, usage.help[:256]) for name, usage in COMMANDS.items()]
-        said = ""
+        commands, said = [BotCommand(name, words) for name, words in menu()], ""
         while True:
             try:
                 async with outcomes():
-                    await self._bot.set_my_commands(menu)
+                    await self._bot.set_my_commands(commands)
                 return
             except Undelivered as error:
                 if str(error) != said:

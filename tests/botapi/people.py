@@ -73,11 +73,19 @@ class Person:
         return self._sends(chat, text=caption, media=media, **how)
 
     async def sends_voice(
-        self, content: bytes, chat: Chat | None = None, *, seconds: int = 3, **how: Any
+        self,
+        content: bytes,
+        chat: Chat | None = None,
+        *,
+        seconds: int = 3,
+        origin: Json | None = None,
+        **how: Any,
     ) -> Message:
+        """`origin`: whose it was, when it is forwarded."""
         file = self._cloud.files.add("voice", ".oga", content)
         voice = file.json() | {"duration": seconds, "mime_type": "audio/ogg"}
-        return self._sends(chat, media={"voice": voice}, **how)
+        media = {"voice": voice} | ({"forward_origin": origin} if origin else {})
+        return self._sends(chat, media=media, **how)
 
     async def sends_sticker(self, chat: Chat | None = None, **how: Any) -> Message:
         file = self._cloud.files.add("stickers", ".webp", b"sticker")
@@ -127,6 +135,10 @@ class Person:
     async def presses_again(self, press: Press) -> Press:
         """A second press of the same button, even if it has gone from the screen since."""
         return self._press(press.message, press.data)
+
+    async def presses_gone(self, message: Message, data: str) -> Press:
+        """A button that was on their screen a moment ago."""
+        return self._press(message, data)
 
     async def opens_topic(self, name: str, chat: Chat) -> int:
         """The id of the thread."""

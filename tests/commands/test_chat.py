@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
+    HERE,
     AddRule,
     AddSchedule,
     Adopt,
@@ -23,12 +24,15 @@ from claude_sessions.commands import (
     Digest,
     Foreground,
     Forget,
+    GetFile,
     Help,
     Interrupt,
     Kill,
     Launch,
     ListApprovals,
     ListFound,
+    ListModels,
+    ListModes,
     ListProjects,
     ListQueue,
     ListResumable,
@@ -54,6 +58,7 @@ from claude_sessions.commands import (
     SetMode,
     SetModel,
     Sleep,
+    Start,
     Stats,
     Status,
     StopTask,
@@ -253,7 +258,25 @@ LINES: dict[str, Command] = {
     "/quiet default": Quiet(hours="default"),
     "/status": Status(),
     "/help": Help(),
-    "/start": Help(),
+    "/start": Start(),
+    "/start a1b2": Start(),
+    "/interrupt": Interrupt(session=HERE),
+    "/kill": Kill(session=HERE),
+    "/output --full": Output(session=HERE, full=True),
+    "/cost": Cost(session=HERE),
+    "/turns": ListTurns(session=HERE),
+    "/diff --turn 2": Diff(session=HERE, turn=2),
+    "/undo": Undo(session=HERE),
+    "/mode": ListModes(session=HERE),
+    "/mode web": ListModes(session="web"),
+    "/mode Plan": SetMode(session=HERE, mode=PermissionMode.PLAN),
+    "/model": ListModels(session=HERE),
+    "/model web": ListModels(session="web"),
+    "/model opus": SetModel(session=HERE, model="opus"),
+    "/model claude-opus-4-5": SetModel(session=HERE, model="claude-opus-4-5"),
+    "/get out/report.pdf": GetFile(session=HERE, path="out/report.pdf"),
+    '/get web "my report.pdf"': GetFile(session="web", path="my report.pdf"),
+    "/approvals a1b2": ListApprovals(approval="a1b2"),
     "/help /claude_fg": Help(topic="fg"),
 }
 
@@ -321,7 +344,10 @@ REFUSED = {
     "/schedule pause s1 s2": "“s2” is too much here",
     "/schedule --name a": "--name goes with a new schedule",
     "/schedule at 18:30 --fg go": "There is no --fg here",
-    "/approvals now": "“now” is too much here",
+    "/approvals a1 now": "“now” is too much here",
+    "/mode web plan now": "“now” is too much here",
+    "/get": "The file is missing",
+    "/get web a b": "“b” is too much here",
     "/resume --fork --turn 0 web": "--turn takes a whole number from 1, not 0",
     "/budget web": "The budget is missing",
     "/budget web -5": "A budget is a positive number",
@@ -436,7 +462,7 @@ SHORT = (
     " schedule schedules"
     " projects adopt"
     " worktrees worktree"
-    " diff undo"
+    " diff undo get"
     " digest quiet status"
 )
 

@@ -13,7 +13,16 @@ from claude_sessions import engines as g
 from claude_sessions.approvals.desk import Receipt, Waiting
 from claude_sessions.approvals.rules import Rule, ToolCall
 from claude_sessions.channel import Action
-from claude_sessions.commands import Decide, Foreground, Kill, Trust, Withdraw, replies
+from claude_sessions.commands import (
+    Answer,
+    Decide,
+    Foreground,
+    Kill,
+    RevokeRule,
+    Trust,
+    Withdraw,
+    replies,
+)
 from claude_sessions.commands.chat import parse
 from claude_sessions.commands.figures import ordinal, span
 from claude_sessions.model import (
@@ -359,15 +368,36 @@ async def test_approvals_show_the_highest_risk_first() -> None:
     )
     assert text.splitlines() == [
         "⚠️ 3 wait for you",
-        "high  fix-auth · high risk · 1 min",
+        "fix-auth (1) · high risk · 1 min · high",
         "   Bash  npm publish",
-        "ask1  fix-auth · question · 1 min",
+        "fix-auth (2) · question · 1 min · ask1",
         "   Which store?",
-        "low1  fix-auth · low risk · 1 min",
+        "fix-auth (3) · low risk · 1 min · low1",
         "   Read  a.py",
     ]
     assert parse(actions[0].line) == Decide(approval="high", verdict=Verdict.ALLOW)
-    assert actions[2] == Action(label="Answer ask1", line="/answer ask1", needs_text=True)
+    assert actions[2].label == "fix-auth (2): your own answer"
+    assert parse(actions[2].line + "green") == Answer(approval="ask1", answers=("green",))
+
+
+async def test_each_that_waits_has_its_buttons_in_the_list() -> None:
+    red = {"question": "Which?", "options": [{"label": "Red"}, {"label": "Blue"}]}
+    _, asked = replies.approvals(
+        [waiting("a1", "AskUserQuestion", {"questions": [red]}, AskKind.QUESTION)], NOW
+    )
+    assert [action.label for action in asked] == [
+        "fix-auth: Red",
+        "fix-auth: Blue",
+        "fix-auth: your own answer",
+    ]
+    _, planned = replies.approvals(
+        [waiting("a2", "ExitPlanMode", {"plan": "# Plan"}, AskKind.PLAN)], NOW
+    )
+    assert [action.label for action in planned] == [
+        "Show fix-auth",
+        "Go fix-auth",
+        "Keep planning…",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -384,7 +414,7 @@ async def test_what_is_not_shown_whole_cannot_be_allowed_from_the_list(
     tool: str, values: dict[str, Any]
 ) -> None:
     _, actions = replies.approvals([waiting("a1", tool, values)], NOW)
-    assert [action.label for action in actions] == ["Deny a1"]
+    assert [action.label for action in actions] == ["Show fix-auth", "Deny fix-auth"]
 
 
 async def test_hidden_characters_are_spelled_out() -> None:
@@ -445,7 +475,8 @@ def test_a_verdict_in_one_line(decision: str, more: dict[str, Any], line: str) -
 
 def test_rules_show_denials_first() -> None:
     denied = rule(id="r2", verdict=Verdict.DENY, pattern="rm *", scope=Scope.USER, directory=None)
-    assert replies.rules([rule(), denied], ["/home/me/web"]).splitlines() == [
+    text, actions = replies.rules([rule(), denied], ["/home/me/web"])
+    assert text.splitlines() == [
         "⛔ r2  Bash(rm *)",
         "   everywhere · by owner (Telegram) 2026-03-04",
         "✅ r1  Bash(npm run *)",
@@ -453,7 +484,12 @@ def test_rules_show_denials_first() -> None:
         "Trusted directories:",
         "   /home/me/web",
     ]
-    assert replies.rules([]).startswith("No rules yet")
+    assert [parse(action.line) for action in actions] == [
+        RevokeRule(rule="r2"),
+        RevokeRule(rule="r1"),
+    ]
+    assert actions[0].label == "Revoke Bash(rm *) r2"
+    assert replies.rules([])[0].startswith("No rules yet")
 
 
 # --- the rest
@@ -463,7 +499,7 @@ def test_tasks_can_be_stopped() -> None:
     task = BackgroundTask(id="b1", description="npm run dev", kind="shell")
     text, actions = replies.tasks([session(tasks=(task,)), session("idle")])
     assert text == "fix-auth\n   b1  npm run dev (shell)"
-    assert actions == (Action(label="Stop b1", line="/tasks stop id-fix-auth b1"),)
+    assert actions == (Action(label="Stop npm run dev", line="/tasks stop id-fix-auth b1"),)
     assert replies.tasks([session()]) == ("Nothing runs in the background.", ())
 
 

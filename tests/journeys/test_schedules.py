@@ -131,7 +131,7 @@ async def test_the_buttons_of_a_row_do_what_they_say(chat: Chat) -> None:
     assert [action.label for action in added.actions] == ["Run now", "Pause", "Delete"]
     await chat.type(added.actions[1].line)
     listed = await chat.reply("/schedules")
-    labels = ["Run now daily", "Resume daily", "Delete daily"]
+    labels = ["Run daily", "Resume daily", "Delete daily"]
     assert [action.label for action in listed.actions] == labels
     await chat.type(listed.actions[2].line)
     assert "Nothing is scheduled" in await chat.type("/schedules")

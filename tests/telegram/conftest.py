@@ -20,3 +20,10 @@ async def api() -> AsyncIterator[BotApi]:
 async def phone(sandbox: Sandbox, workdir: Path, api: BotApi) -> AsyncIterator[Phone]:
     async with phone_of(sandbox, workdir, api) as opened:
         yield opened
+
+
+@pytest.fixture
+async def fast() -> AsyncIterator[BotApi]:
+    """For a story with more messages than Telegram takes at once."""
+    async with BotApi(limits=None) as serving:
+        yield serving
