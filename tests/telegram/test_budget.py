@@ -62,4 +62,4 @@ def test_a_pause_is_kept_to_the_second_and_a_shorter_one_does_not_shorten_it() -
     assert budget.wait(ADA, 3609.9, matters=True) > 0
     assert budget.wait(ADA, 3610.0, matters=True) == 0
     assert budget.wait(BOB, 11.0, matters=True) == 0
-    assert budget.left(ADA, 3600.0) == "blocked for 10 s"
+    assert budget.left(ADA, 3600.0) == "nothing for 10 s"

@@ -59,7 +59,7 @@ async def test_a_file_that_is_gone_holds_up_nothing(
         await outbox.put(ADA, "k", Content(parts=(), file=file))
         await outbox.put(ADA, "l", words("Next"))
         await ada.chat.shows("Next")
-        await ada.chat.shows("This could not be shown here.")
+        await ada.chat.shows("gone.txt could not be sent. Ask for it again.")
         await eventually(lambda: not waiting(outbox))
 
 
