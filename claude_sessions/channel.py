@@ -80,6 +80,7 @@ class Notification:
     turn: str | None = None  # the turn it belongs to
     began: datetime | None = None  # when that turn did
     seconds: float | None = None  # how long it took, once it is over
+    answered_at: str = ""  # the channel where whoever caused it was told so in answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,7 +170,14 @@ async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Tele
         return None
     refuse_nobody(ground.settings)
     return await stack.enter_async_context(
-        open_telegram(ground.settings, token, log=ground.log, clock=ground.clock, home=home)
+        open_telegram(
+            ground.settings,
+            token,
+            log=ground.log,
+            documents=ground.documents,
+            clock=ground.clock,
+            home=home,
+        )
     )
 
 

@@ -13,7 +13,7 @@ from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import place_of
+from claude_sessions.telegram.places import Places
 
 SHOWN = 10
 Hear = Callable[[list[Part], bool], Awaitable[None]]
@@ -21,10 +21,18 @@ Hear = Callable[[list[Part], bool], Awaitable[None]]
 
 class Backlog:
     def __init__(
-        self, *, inbox: Inbox, outbox: Outbox, started: datetime, minutes: float, hear: Hear
+        self,
+        *,
+        inbox: Inbox,
+        outbox: Outbox,
+        places: Places,
+        started: datetime,
+        minutes: float,
+        hear: Hear,
     ) -> None:
         self._inbox = inbox
         self._outbox = outbox
+        self._places = places
         self._started = started
         self._oldest = started - timedelta(minutes=minutes)
         self._hear = hear
@@ -39,7 +47,7 @@ class Backlog:
 
     async def hold(self, parts: list[Part]) -> None:
         await self._inbox.mark([part.update_id for part in parts], "held")
-        at, person = place_of(parts[0].message), parts[0].sender
+        at, person = self._places.of(parts[0].message), parts[0].sender
         held = self._held.setdefault((str(at), person), [])
         held.append(parts)
         await self._ask(at, person, len(held))

@@ -23,8 +23,10 @@ from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox, cause_of
 from claude_sessions.telegram.letters import Content, File
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import People, place_of, replied_to
+from claude_sessions.telegram.people import People, replied_to
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.topics import Topics
 from claude_sessions.telegram.voice import Transcriber
 
 EDITED = "I do not follow edits: what you sent first is what counts. Send it again to change it."
@@ -35,7 +37,7 @@ logger = structlog.get_logger(__name__)
 
 
 class Door:
-    """`fronts`: the sessions in the foreground of a channel. `bound`: a topic's own session."""
+    """`fronts`: the sessions in the foreground of a channel."""
 
     def __init__(
         self,
@@ -47,7 +49,8 @@ class Door:
         clock: Clock,
         perform: Perform,
         fronts: Callable[[str], Sequence[str]],
-        bound: Callable[[Address], str | None],
+        places: Places,
+        topics: Topics,
         uploads: Path,
         transcriber: Transcriber,
     ) -> None:
@@ -58,11 +61,12 @@ class Door:
         self._clock = clock
         self._perform = perform
         self._fronts = fronts
-        self._bound = bound
+        self._places = places
+        self._topics = topics
         self._uploads = uploads
         self._transcriber = transcriber
-        self._asked: dict[tuple[int, int], str] = {}  # chat, person → the line they complete
-        self._spoke_to: dict[tuple[int, int], str] = {}  # chat, person → the session
+        self._asked: dict[tuple[Address, int], str] = {}  # where, who → the line they complete
+        self._spoke_to: dict[tuple[Address, int], str] = {}  # where, who → the session
 
     # --- messages
 
@@ -74,9 +78,9 @@ class Door:
             await self.stranger(message)
             await self._inbox.mark(ids, "done")
             return
-        at = place_of(message)
+        at = self._places.of(message)
         self._outbox.heard_from(at.chat)
-        caller = self._people.caller(person, at)
+        caller = self._people.caller(person, self._places.channel(at))
         with because(cause_of(at.channel, ids)):
             reply = await self._answered(lambda: self._carry_out(parts, caller, at, joins))
         await self.reply(at, ids, reply, to=message)
@@ -95,13 +99,15 @@ class Door:
     ) -> c.Reply:
         said = await self._said(parts)
         command = await self._command(parts[0].message, said, at)
-        who = (at.chat, parts[0].sender)
+        who = (at, parts[0].sender)
         if joins and isinstance(command, c.Talk) and who in self._spoke_to:
             command = replace(command, session=self._spoke_to[who], steer=True)
         reply = await self._perform(command, caller)
         if isinstance(command, c.Talk) and reply.session is not None:
             self._spoke_to[who] = reply.session
-        return _without_echo(command, reply, self._fronts(at.channel))
+        watched = self._topics.at_home(at, reply.session)
+        fronts = self._fronts(caller.channel or "") if watched else ()
+        return _without_echo(command, reply, fronts)
 
     async def _said(self, parts: list[Part]) -> tuple[str, Received]:
         messages = [part.message for part in parts]
@@ -124,7 +130,7 @@ class Door:
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
         sender = message.from_user.id if message.from_user else 0
-        line = self._asked.pop((at.chat, sender), None)
+        line = self._asked.pop((at, sender), None)
         if letter is not None and letter.key.startswith("ask:"):
             button = await self._outbox.button(letter.key.split(":")[1])
             line = button.line if button is not None else line
@@ -134,14 +140,16 @@ class Door:
             command = parse(text)
         if isinstance(command, c.Talk):
             session = letter.session if letter is not None else None
-            command = replace(command, session=session or self._bound(at))
+            command = replace(command, session=session or await self._topics.bound(at))
+        if isinstance(command, c.Launch) and self._places.among_topics(at):
+            command = replace(command, foreground=True)  # its topic is for watching it
         if files.attachments and isinstance(command, c.Talk | c.Launch | c.Respond):
             command = replace(command, attachments=files.attachments)
         return command
 
-    def ask(self, chat: int, person: int, line: str) -> None:
+    def ask(self, at: Address, person: int, line: str) -> None:
         """The next words of that person there complete this line."""
-        self._asked[chat, person] = line
+        self._asked[at, person] = line
 
     # --- answers
 
@@ -150,14 +158,22 @@ class Door:
     ) -> None:
         """Stored in the same breath as the update is done with."""
         content = answer(reply)
-        card = f"card:{reply.data.get('approvalId')}"
-        if content is None or await self._outbox.has(at, card):  # the card itself says it
+        if content is None or await self._shows(at, reply):
             await self._inbox.mark(ids, "done")
             return
         if to is not None and not at.private:
             content = replace(content, reply_to=to.message_id)
         key = f"re:{ids[0]}"
         await self._outbox.put(at, key, content, session=reply.session, done=ids)
+
+    async def _shows(self, at: Address, reply: c.Reply) -> bool:
+        """There is a card right there that says it itself."""
+        if (approval := reply.data.get("approvalId")) is None:
+            return False
+        told = [at]
+        if self._topics.at_home(at, reply.session):
+            told.append(self._places.channel(at))
+        return any([await self._outbox.has(each, f"card:{approval}") for each in told])
 
     # --- what else may come
 
@@ -179,11 +195,11 @@ class Door:
         message = update.edited_message
         person = self._people.find(message.from_user) if message else None
         if message is not None and person is not None:
-            at, key = place_of(message), f"edited:{message.message_id}"
+            at, key = self._places.of(message), f"edited:{message.message_id}"
             await self._outbox.put(at, key, looks.said(EDITED), done=ids)
             return
         if update.my_chat_member is not None:
-            self._outbox.heard_from(update.my_chat_member.chat.id)
+            self._outbox.heard_from(self._places.chat(update.my_chat_member.chat.id))
         await self._inbox.mark(ids, "done")
 
     def person_at(self, message: Message) -> PersonSettings | None:

@@ -26,6 +26,10 @@ class Part:
         return self.message.from_user.id if self.message.from_user else 0
 
     @property
+    def place(self) -> tuple[int, int | None]:
+        return self.message.chat.id, self.message.message_thread_id
+
+    @property
     def forwarded(self) -> bool:
         return self.message.forward_origin is not None
 
@@ -43,7 +47,7 @@ def holds(parts: Sequence[Part]) -> bool:
 def belongs(parts: Sequence[Part], part: Part) -> bool:
     """Whether it is the next of these."""
     last = parts[-1]
-    if part.sender != last.sender:
+    if (part.sender, part.place) != (last.sender, last.place):
         return False
     if last.message.media_group_id or part.message.media_group_id:
         return last.message.media_group_id == part.message.media_group_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import structlog
@@ -20,6 +20,7 @@ from claude_sessions.telegram.courier import (
     Refused,
     Revoked,
     TooSoon,
+    TopicClosed,
     TopicGone,
     Undelivered,
     Unreachable,
@@ -45,8 +46,19 @@ class Keeper(Protocol):
     async def out(self, letter: Letter, message: int, part: int) -> None: ...
     async def gone(self, letter: Letter, message: int) -> None: ...
     async def shown(self, letter: Letter, version: int) -> None: ...
-    async def moved(self, letter: Letter, to: Address) -> None: ...
+    async def lost_topic(self, chat: int, thread: int) -> None: ...
+    async def migrated(self, chat: int, to: int) -> None: ...
     async def trouble_at(self, chat: int, words: str) -> None: ...
+
+
+class Placing(Protocol):
+    """Where in its chat a letter goes. Asked anew for each message; none of these waits."""
+
+    def thread(self, to: Address, session: str | None) -> int | None: ...
+    def work(self, to: Address, session: str | None) -> Callable[[], Awaitable[None]] | None:
+        """What has to be asked of Telegram first; it is one request."""
+
+    def shut(self, chat: int, thread: int) -> None: ...
 
 
 class Lane:
@@ -62,7 +74,8 @@ class Lane:
         clock: Clock,
         interval: float,
         drafts: bool,
-        moved: Callable[[int], int],
+        placing: Placing,
+        there: Callable[[int], int],
     ) -> None:
         self.chat = chat
         self.letters: dict[int, Letter] = {}
@@ -74,7 +87,8 @@ class Lane:
         self._clock = clock
         self._interval = interval
         self._drafts = drafts and chat > 0
-        self._moved = moved
+        self._placing = placing
+        self._there = there
         self._changed = asyncio.Event()
         self._retry_at = 0.0  # of the whole chat
         self._typed_at = 0.0
@@ -88,6 +102,11 @@ class Lane:
         if self.unreachable is not None:
             self.unreachable, self._retry_at = None, 0.0
             self.stir()
+
+    @property
+    def there(self) -> int:
+        """The chat as Telegram knows it now."""
+        return self._there(self.chat)
 
     @property
     def idle(self) -> bool:
@@ -130,7 +149,7 @@ class Lane:
             if self._typing_due(now):
                 return await self._type(now)
             return None if letter is None and not self.typing else self._until(due, now)
-        wait = self._budget.wait(self.chat, now, matters=letter.waits)
+        wait = self._budget.wait(self.there, now, matters=letter.waits)
         if wait > 0:
             return wait
         await self._serve(letter)
@@ -161,15 +180,15 @@ class Lane:
         return bool(self.typing) and self.chat > 0 and now >= self._typed_at + TYPING
 
     async def _type(self, now: float) -> float:
-        wait = self._budget.wait(self.chat, now, matters=False)
+        wait = self._budget.wait(self.there, now, matters=False)
         if wait > 0:
             return wait
         self._typed_at = now
-        self._budget.spend(self.chat, now)
+        self._budget.spend(self.there, now)
         try:
             await self._courier.typing(next(iter(self.typing.values())))
         except TooSoon as error:
-            self._budget.block(self.chat, self._clock.monotonic(), error.seconds)
+            self._budget.block(self.there, self._clock.monotonic(), error.seconds)
         except Undelivered as error:
             logger.debug("outbox.typing_failed", chat=self.chat, why=str(error))
         return 0.0
@@ -195,6 +214,8 @@ class Lane:
         faces = letter.looks(content)
         for part, face in enumerate(faces):
             if part >= len(letter.messages):
+                if not await self._has_a_place(letter):
+                    return False
                 await self._send(letter, part, face, content)
                 return part + 1 == len(faces) and not letter.copies
             message = letter.messages[part]
@@ -208,7 +229,7 @@ class Lane:
             message = letter.messages[-1]
             self._spend()
             self._touched = message
-            await self._courier.delete(self._moved(self.chat), message)
+            await self._courier.delete(self.there, message)
             letter.messages.pop()
             await self._keeper.gone(letter, message)
             return False
@@ -222,14 +243,23 @@ class Lane:
         self._spend()
         await self._courier.draft(letter.to, letter.id, content.parts[-1])
 
+    async def _has_a_place(self, letter: Letter) -> bool:
+        """False: its topic had to be opened first, and that was a request."""
+        work = self._placing.work(letter.to, letter.session)
+        if work is None:
+            return True
+        self._spend()
+        await work()
+        return False
+
     async def _send(self, letter: Letter, part: int, face: Face, content: Content) -> None:
         repeated = letter.maybe_there
         if not repeated:
             await self._keeper.trying(letter, part)
         self._spend()
-        to = Address(self._moved(letter.to.chat), letter.to.thread)
+        thread = self._placing.thread(letter.to, letter.session)
         message = await self._courier.send(
-            to,
+            Address(self.there, thread),
             marked(face) if repeated else face,
             ring=content.ring,
             reply_to=content.reply_to if part == 0 else None,
@@ -241,11 +271,11 @@ class Lane:
     async def _edit(self, letter: Letter, message: int, face: Face) -> None:
         self._spend()
         self._touched = message
-        await self._courier.edit(self._moved(self.chat), message, face)
+        await self._courier.edit(self.there, message, face)
         letter.faces[message] = face
 
     def _spend(self) -> None:
-        self._budget.spend(self.chat, self._clock.monotonic())
+        self._budget.spend(self.there, self._clock.monotonic())
 
     # --- what went wrong
 
@@ -256,14 +286,14 @@ class Lane:
             await self._keeper.not_tried(letter, len(letter.messages))
         match error:
             case TooSoon(seconds=seconds):
-                self._budget.block(self.chat, now, seconds)
+                self._budget.block(self.there, now, seconds)
             case Lost() | Unreached():
                 letter.failures += 1
                 letter.retry_at = now + min(2.0 ** (letter.failures - 1), SLOWEST)
             case MessageGone():
                 await self._forget_message(letter)
-            case TopicGone():
-                await self._keeper.moved(letter, Address(letter.to.chat))
+            case TopicGone() | TopicClosed():
+                await self._elsewhere(letter, error, now)
             case Refused():
                 await self._refused(letter, error)
             case Moved() | Revoked() | Unreachable():
@@ -274,6 +304,15 @@ class Lane:
             letter=letter.key,
             why=f"{type(error).__name__}: {error}",
         )
+
+    async def _elsewhere(self, letter: Letter, error: Undelivered, now: float) -> None:
+        thread = self._placing.thread(letter.to, letter.session)
+        if thread is None:  # General itself
+            await self._closed(letter, error, now)
+        elif isinstance(error, TopicClosed):
+            self._placing.shut(self.chat, thread)
+        else:
+            await self._keeper.lost_topic(self.chat, thread)
 
     async def _forget_message(self, letter: Letter) -> None:
         """Deleted by somebody: a turn that runs is not shown again, what matters is sent anew."""
@@ -300,8 +339,8 @@ class Lane:
 
     async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
         match error:
-            case Moved(chat=chat):
-                await self._keeper.trouble_at(self.chat, f"moved:{chat}")
+            case Moved(chat=chat) if chat != self.there:
+                await self._keeper.migrated(self.chat, chat)
             case Revoked():
                 self._retry_at = now + REVOKED
                 await self._keeper.trouble_at(self.chat, "revoked")

@@ -22,6 +22,7 @@ from claude_sessions.telegram.inbox import Inbox, cause_of
 from claude_sessions.telegram.letters import Content
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.render import plain
 
 AT_ONCE = 0.08  # seconds: what takes longer is answered by a message
@@ -42,6 +43,7 @@ class Presses:
         outbox: Outbox,
         door: Door,
         people: People,
+        places: Places,
         backlog: Backlog,
         perform: Callable[[c.Command, Caller], Awaitable[c.Reply]],
     ) -> None:
@@ -50,6 +52,7 @@ class Presses:
         self._outbox = outbox
         self._door = door
         self._people = people
+        self._places = places
         self._backlog = backlog
         self._perform = perform
 
@@ -60,13 +63,14 @@ class Presses:
             await self._inbox.mark([update_id], "done")
             return
         button = await self._outbox.button(query.data)
-        problem = await self._problem(button, message.chat.id, message.message_id)
+        chat = self._places.chat(message.chat.id)
+        problem = await self._problem(button, chat, message.message_id)
         if button is None or problem is not None:
             await self._toast(query, problem or OLD)
             await self._inbox.mark([update_id], "done")
             return
-        at = Address.read(button.chat)
-        caller = self._people.caller(person, at)
+        at = self._places.pressed(Address.read(button.chat), message)
+        caller = self._people.caller(person, self._places.channel(at))
         if button.line.startswith("/backlog "):
             text = await self._backlog.decide(button.line, query.from_user.id)
             await self._toast(query, text)
@@ -92,7 +96,7 @@ class Presses:
         self, update_id: int, query: CallbackQuery, button: StoredButton, at: Address
     ) -> None:
         """The answer is the reply to this, or what they say next."""
-        self._door.ask(at.chat, query.from_user.id, button.line)
+        self._door.ask(at, query.from_user.id, button.line)
         content = Content(parts=(plain(f"{button.label}: reply with the words."),), ask=True)
         key = f"ask:{button.token}:{update_id}"
         await self._outbox.put(at, key, content, session=button.session, done=[update_id])

@@ -41,7 +41,7 @@ class Reception:
         if update.callback_query is not None:
             press = self._press(update.update_id, update.callback_query)
             self._spawn(_safely(press), f"telegram.press:{update.update_id}")
-        elif update.message is not None:
+        elif update.message is not None and not says_nothing(update.message):
             self._line_up(update.update_id, update.message)
         else:
             self._spawn(_safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
@@ -83,9 +83,15 @@ class Reception:
             pause.cancel()
 
 
+def says_nothing(message: Message) -> bool:
+    """Telegram's own remark: somebody came, a topic was opened, a group became another."""
+    return not (message.text or message.caption or message.effective_attachment)
+
+
 def _joins(before: Part, first: Part) -> bool:
     soon = first.at - before.at <= JOIN
-    return first.forwarded and soon and first.sender == before.sender
+    same = (first.sender, first.place) == (before.sender, before.place)
+    return first.forwarded and soon and same
 
 
 async def _safely(work: Awaitable[None]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from telegram import Bot, BotCommand, Update
+from telegram import Bot, BotCommand, Message, Update
 
 from claude_sessions import commands as c
 from claude_sessions.channel import Channel
@@ -20,18 +20,24 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
 from claude_sessions.settings import Settings
+from claude_sessions.storage.documents import Documents
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.backlog import Backlog
+from claude_sessions.telegram.bindings import Bindings
+from claude_sessions.telegram.caretaker import Caretaker
 from claude_sessions.telegram.channel import TelegramChannel
+from claude_sessions.telegram.chats import Chats
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
 from claude_sessions.telegram.gather import Part
 from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import People, place_of
+from claude_sessions.telegram.people import People
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception
+from claude_sessions.telegram.topics import Topics
 from claude_sessions.telegram.voice import Transcriber
 
 MENU_SECONDS = 60.0
@@ -50,6 +56,8 @@ class Telegram:
         bot_id: int,
         outbox: Outbox,
         courier: Courier,
+        topics: Topics,
+        chats: Chats,
         log: EventLog,
         clock: Clock,
         settings: Settings,
@@ -63,6 +71,9 @@ class Telegram:
         self._settings = settings
         self._home = home
         self._people = People(settings.people)
+        self._topics = topics
+        self._chats = chats
+        self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self._troubles = 0
         self.outbox = outbox
@@ -71,7 +82,7 @@ class Telegram:
             bot_id=bot_id,
             log=log,
             clock=clock,
-            handle=lambda update: self._reception.take(update),
+            handle=self._take,
             trouble=self._hindered,
         )
 
@@ -86,7 +97,9 @@ class Telegram:
 
     def _channel(self, channel: str) -> Channel | None:
         address = Address.of_channel(channel)
-        return TelegramChannel(address, self.outbox, clock=self._clock) if address else None
+        if address is None:
+            return None
+        return TelegramChannel(address, self.outbox, clock=self._clock, topics=self._topics)
 
     async def serve(self, perform: Perform, fronts: Callable[[str], Sequence[str]]) -> None:
         """Until it is cancelled."""
@@ -94,9 +107,12 @@ class Telegram:
             self._spawned = lambda work, name: group.create_task(work, name=name)
             self._open(perform, fronts, self._clock.now())
             self.outbox.trouble = self._unreachable
+            self._topics.trouble = self._no_topics
             self.outbox.begin()
             await self._take_up()
             self._spawned(self._menu(), "telegram.menu")
+            if self._topics.on:
+                self._spawned(self._caretaker().run(), "telegram.topics")
             await self.inbox.run()
 
     def _open(
@@ -110,13 +126,15 @@ class Telegram:
             clock=self._clock,
             perform=perform,
             fronts=fronts,
-            bound=lambda address: None,
+            places=self._places,
+            topics=self._topics,
             uploads=self._home / "uploads",
             transcriber=Transcriber(self._settings.voice),
         )
         self._backlog = Backlog(
             inbox=self.inbox,
             outbox=self.outbox,
+            places=self._places,
             started=started,
             minutes=self._settings.telegram.old_updates_minutes,
             hear=self._door.hear,
@@ -127,6 +145,7 @@ class Telegram:
             outbox=self.outbox,
             door=self._door,
             people=self._people,
+            places=self._places,
             backlog=self._backlog,
             perform=perform,
         )
@@ -138,6 +157,26 @@ class Telegram:
             pass_over=self._door.pass_over,
         )
 
+    def _caretaker(self) -> Caretaker:
+        return Caretaker(
+            bindings=self._topics.bindings,
+            courier=self._courier,
+            outbox=self.outbox,
+            log=self._log,
+            clock=self._clock,
+        )
+
+    def _take(self, update: Update) -> None:
+        """What it says of the chat itself holds for all that comes after it."""
+        message = update.message
+        if message is not None:
+            self._topics.heard(message)
+            for old, new in moves(message):
+                self._spawned(self.outbox.migrated(old, new), "telegram.migrated")
+        if update.my_chat_member is not None:
+            self._topics.changed(update.my_chat_member.chat)
+        self._reception.take(update)
+
     async def _take_up(self) -> None:
         """What the last daemon had not finished, in its order."""
         for stored, carried_out in await self.inbox.unfinished():
@@ -148,7 +187,7 @@ class Telegram:
                 part = Part(update_id=update.update_id, message=update.message, at=0.0)
                 await self._backlog.hold([part])
             else:
-                self._reception.take(update)
+                self._take(update)
 
     async def _told(self, update: Update) -> None:
         """Its events are in the log; only the answer is missing."""
@@ -157,7 +196,7 @@ class Telegram:
             await self.inbox.mark([update.update_id], "done")
             return
         reply = c.Reply(text="↩️ That was done just before I was restarted.")
-        await self._door.reply(place_of(message), [update.update_id], reply)
+        await self._door.reply(self._places.of(message), [update.update_id], reply)
 
     async def _menu(self) -> None:
         menu = [BotCommand(name, usage.help[:256]) for name, usage in COMMANDS.items()]
@@ -184,11 +223,21 @@ class Telegram:
         text = f"⚠️ I cannot write to the chat {chat}: {words}. What is for it is kept."
         self._tell_owners(text, f"unreachable:{chat}:{day}", but=chat)
 
+    def _no_topics(self, chat: int, words: str) -> None:
+        self._tell_owners(f"⚠️ {words}", f"topics:{chat}")
+
     def _tell_owners(self, text: str, key: str, *, but: int | None = None) -> None:
         for owner in self._people.owners:
             if owner.chat != but:
                 put = self.outbox.put(owner, key, looks.said(text, ring=True))
                 self._spawned(_done(put), "telegram.owner")
+
+
+def moves(message: Message) -> list[tuple[int, int]]:
+    """A group that becomes a supergroup says so in both."""
+    moved = [(message.chat.id, message.migrate_to_chat_id)]
+    moved.append((message.migrate_from_chat_id or 0, message.chat.id))
+    return [(old, new) for old, new in moved if old and new]
 
 
 async def _done(work: Coroutine[Any, Any, Any]) -> None:
@@ -197,19 +246,35 @@ async def _done(work: Coroutine[Any, Any, Any]) -> None:
 
 @asynccontextmanager
 async def open_telegram(
-    settings: Settings, token: str, *, log: EventLog, clock: Clock, home: Path
+    settings: Settings,
+    token: str,
+    *,
+    log: EventLog,
+    documents: Documents,
+    clock: Clock,
+    home: Path,
 ) -> AsyncIterator[Telegram]:
     bot_id = int(token.partition(":")[0])
     own = settings.telegram
     async with AsyncExitStack() as stack:
         bot = await stack.enter_async_context(connected(token, own.base_url, own.base_file_url))
-        courier = Courier(bot)
+        courier, chats = Courier(bot), Chats(documents)
+        topics = Topics(
+            courier=courier,
+            bindings=Bindings(documents),
+            chats=chats,
+            log=log,
+            clock=clock,
+            per=own.topics,
+        )
         outbox = await stack.enter_async_context(
             Outbox(
                 courier,
                 bot=bot_id,
                 log=log,
                 clock=clock,
+                topics=topics,
+                chats=chats,
                 interval=own.stream_interval_seconds,
                 drafts=own.drafts,
             )
@@ -219,6 +284,8 @@ async def open_telegram(
             bot_id=bot_id,
             outbox=outbox,
             courier=courier,
+            topics=topics,
+            chats=chats,
             log=log,
             clock=clock,
             settings=settings,

@@ -216,11 +216,21 @@ class BotApi:
     def unmute(self, chat: Chat) -> None:
         chat.barred = None
 
-    def migrate(self, chat: Chat, new_id: int) -> Chat:
-        """The group becomes a supergroup; its old id answers with the new one."""
-        chat.barred = migrated(new_id)
-        new = self.group(new_id, chat.names["title"])
+    def lets_manage_topics(self, chat: Chat, by: Person, *, may: bool = True) -> None:
+        chat.manages_topics = may
+        ranks = ("member", "administrator") if may else ("administrator", "member")
+        self._cloud.tell_of_bot(chat, *ranks, by.user)
+
+    def migrate(self, chat: Chat, new_id: int, *, by: Person, forum: bool = False) -> Chat:
+        """The group becomes a supergroup, and says so; its old id answers with the new one."""
+        new = self.group(new_id, chat.names["title"], forum=forum)
         new.members = set(chat.members)
+        for where, told in (
+            (chat, {"migrate_to_chat_id": new_id}),
+            (new, {"migrate_from_chat_id": chat.id}),
+        ):
+            self._cloud.tell("message", where, self._cloud.post(where, by.user, media=told).json())
+        chat.barred = migrated(new_id)
         return new
 
     def delete_topic(self, chat: Chat, thread: int) -> None:
