@@ -133,7 +133,8 @@ class Caretaker:
         try:
             await self._outbox.errand(binding.chat, ask)
         except TopicGone:
-            fields = {"thread": None}
+            await self._outbox.lost_topic(binding.chat, thread)
+            return
         except NoTopics as error:  # then it stays as it is
             logger.info("topics.refused", chat=binding.chat, why=str(error))
             fields = {"wanted_name": binding.name, "wanted_closed": binding.closed}

@@ -39,7 +39,7 @@ logger = structlog.get_logger(__name__)
 
 
 class Keeper(Protocol):
-    """What is remembered of letters; each returns when that is durable."""
+    """What is remembered of letters; whatever is waited for is durable then."""
 
     async def trying(self, letter: Letter, part: int) -> None: ...
     async def not_tried(self, letter: Letter, part: int) -> None: ...
@@ -47,7 +47,7 @@ class Keeper(Protocol):
     async def gone(self, letter: Letter, message: int) -> None: ...
     async def shown(self, letter: Letter, version: int) -> None: ...
     async def lost_topic(self, chat: int, thread: int) -> None: ...
-    async def migrated(self, chat: int, to: int) -> None: ...
+    def migrated(self, chat: int, to: int) -> None: ...
     async def trouble_at(self, chat: int, words: str) -> None: ...
 
 
@@ -340,7 +340,7 @@ class Lane:
     async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
         match error:
             case Moved(chat=chat) if chat != self.there:
-                await self._keeper.migrated(self.chat, chat)
+                self._keeper.migrated(self.chat, chat)
             case Revoked():
                 self._retry_at = now + REVOKED
                 await self._keeper.trouble_at(self.chat, "revoked")

@@ -346,13 +346,13 @@ class Outbox:
             await self._note(letter, lambda mail: mail.begin_anew(letter.id))  # noqa: B023
         await self.put(Address(chat), f"topic:{thread}", Content(parts=(plain(words),)))
 
-    async def migrated(self, chat: int, to: int) -> None:
+    def migrated(self, chat: int, to: int) -> None:
         """Its messages stay behind in the old one; whatever still matters is shown in the new."""
         if self._chats.move(chat, to):
             logger.info("outbox.migrated", chat=chat, to=to)
             for letter in self._lane(chat).letters.values():
                 letter.begin_anew()
-            await self._leave(chat)
+            self._group.create_task(self._leave(chat), name=f"outbox.leave:{chat}")
             self._stir(chat)
 
     async def _leave(self, chat: int) -> None:

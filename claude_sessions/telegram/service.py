@@ -170,9 +170,9 @@ class Telegram:
         """What it says of the chat itself holds for all that comes after it."""
         message = update.message
         if message is not None:
-            self._topics.heard(message)
             for old, new in moves(message):
-                self._spawned(self.outbox.migrated(old, new), "telegram.migrated")
+                self.outbox.migrated(old, new)
+            self._topics.heard(message)
         if update.my_chat_member is not None:
             self._topics.changed(update.my_chat_member.chat)
         self._reception.take(update)

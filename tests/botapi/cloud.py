@@ -13,10 +13,20 @@ from .refusals import Refused, bad_request
 from .updates import Updates
 
 RIGHTS = (
-    "can_be_edited is_anonymous can_manage_chat can_delete_messages can_manage_video_chats "
-    "can_restrict_members can_promote_members can_change_info can_invite_users can_post_stories "
-    "can_edit_stories can_delete_stories can_manage_topics"
-).split()
+    "can_be_edited",
+    "is_anonymous",
+    "can_manage_chat",
+    "can_delete_messages",
+    "can_manage_video_chats",
+    "can_restrict_members",
+    "can_promote_members",
+    "can_change_info",
+    "can_invite_users",
+    "can_post_stories",
+    "can_edit_stories",
+    "can_delete_stories",
+    "can_manage_topics",
+)
 
 
 class Cloud:
@@ -75,17 +85,20 @@ class Cloud:
 
     def tell_of_bot(self, chat: Chat, before: str, after: str, by: Json) -> None:
         """As it is told when somebody blocks it, removes it, lets it back, gives it rights."""
-        member = {"user": self.bot, "until_date": 0} | dict.fromkeys(RIGHTS, True)
         self.updates.add(
             "my_chat_member",
             {
                 "chat": chat.json(),
                 "from": by,
                 "date": int(self.now()),
-                "old_chat_member": member | {"status": before},
-                "new_chat_member": member | {"status": after},
+                "old_chat_member": self._as(before),
+                "new_chat_member": self._as(after),
             },
         )
+
+    def _as(self, status: str) -> Json:
+        rights = dict.fromkeys(RIGHTS, True) if status == "administrator" else {"until_date": 0}
+        return {"user": self.bot, "status": status, **rights}
 
 
 def membership(barred: Refused | None) -> str:

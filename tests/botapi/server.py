@@ -221,15 +221,20 @@ class BotApi:
         ranks = ("member", "administrator") if may else ("administrator", "member")
         self._cloud.tell_of_bot(chat, *ranks, by.user)
 
-    def migrate(self, chat: Chat, new_id: int, *, by: Person, forum: bool = False) -> Chat:
-        """The group becomes a supergroup, and says so; its old id answers with the new one."""
+    def migrate(
+        self, chat: Chat, new_id: int, *, by: Person | None = None, forum: bool = False
+    ) -> Chat:
+        """The group becomes a supergroup; its old id answers with the new one.
+
+        The bot is told when somebody did it; else it finds out.
+        """
         new = self.group(new_id, chat.names["title"], forum=forum)
         new.members = set(chat.members)
-        for where, told in (
-            (chat, {"migrate_to_chat_id": new_id}),
-            (new, {"migrate_from_chat_id": chat.id}),
-        ):
-            self._cloud.tell("message", where, self._cloud.post(where, by.user, media=told).json())
+        told = ((chat, {"migrate_to_chat_id": new_id}), (new, {"migrate_from_chat_id": chat.id}))
+        if by is not None:
+            for where, media in told:
+                message = self._cloud.post(where, by.user, media=media)
+                self._cloud.tell("message", where, message.json())
         chat.barred = migrated(new_id)
         return new
 
