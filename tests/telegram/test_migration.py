@@ -57,6 +57,33 @@ async def test_a_card_is_asked_again_where_people_are_now(
         assert (workdir / "made").exists()
 
 
+async def test_a_message_with_the_number_that_a_card_had_is_left_alone(
+    open_phone: Open, api: BotApi, team: Chat, script: Script
+) -> None:
+    script.on("make", say("I try."), bash("touch made"), say("Made."))
+    async with open_phone() as phone:
+        await filled(team, phone, upto=10)
+        await phone.owner.says("/new --fg --name maker make", team)
+        old = await team.shows("maker asks", timeout=20)
+        new = api.migrate(team, NEW, by=phone.owner)
+        card = await new.shows("maker asks", timeout=20)
+        await filled(new, phone, upto=old.id - 2)
+        await phone.owner.says("/sessions", new)
+        other = await new.shows("1 session")
+        assert other.id == old.id
+    async with open_phone():
+        await new.shows(lambda m: m is card and "No longer asked" in m.text, timeout=20)
+        assert "1 session" in other.text
+
+
+async def filled(chat: Chat, phone: Phone, *, upto: int) -> None:
+    """With words of somebody who is not answered."""
+    stranger = phone.api.person(4711, "Mallory")
+    chat.members.add(stranger.id)
+    while len(chat.all_messages) < upto:
+        await stranger.says("hm", chat)
+
+
 async def test_who_is_not_told_finds_out_and_loses_nothing(
     open_phone: Open, api: BotApi, team: Chat, script: Script
 ) -> None:
