@@ -63,7 +63,7 @@ class Caretaker:
             async for item in feed:
                 if not isinstance(item, e.Event):
                     continue
-                if self._note(item) or item.seq - kept >= KEPT_EVERY:
+                if await self._noted(item) or item.seq - kept >= KEPT_EVERY:
                     await self._keep_place(kept := item.seq)
 
     async def _keep_place(self, seq: int) -> None:
@@ -71,6 +71,15 @@ class Caretaker:
             await self._log.change(lambda store: store.mail.keep_place(READER, seq))
         except SessionsError as error:  # no room: then some is noted again
             logger.warning("topics.place_not_kept", why=str(error))
+
+    async def _noted(self, event: e.Event) -> bool:
+        """Not before it can be stored does the next one get its turn."""
+        while True:
+            try:
+                return self._note(event)
+            except SessionsError as error:
+                logger.warning("topics.not_noted", why=str(error))
+                await self._clock.sleep(LATE)
 
     def _note(self, event: e.Event) -> bool:
         """Whether it concerns a topic."""
@@ -99,21 +108,25 @@ class Caretaker:
         pause = SOON
         while True:
             self._bindings.changed.clear()
-            owing = [binding for binding in self._bindings.all() if binding.owes]
-            for binding in owing:
-                await self._settle(binding)
-            if not owing:
-                await self._bindings.changed.wait()
-                pause = SOON
-                continue
-            await self._rest(pause)
+            try:
+                owing = await self._settle_all()
+            except SessionsError as error:  # nothing can be stored: it is done again
+                logger.warning("topics.not_kept", why=str(error))
+                owing, pause = True, LATE
+            await self._rest(pause if owing else None)
             pause = SOON if self._bindings.changed.is_set() else min(pause * 1.5, LATE)
 
-    async def _rest(self, seconds: float) -> None:
-        waits = [
-            asyncio.ensure_future(self._bindings.changed.wait()),
-            asyncio.ensure_future(self._clock.sleep(seconds)),
-        ]
+    async def _settle_all(self) -> bool:
+        """Whether something is owed."""
+        owing = [binding for binding in self._bindings.all() if binding.owes]
+        for binding in owing:
+            await self._settle(binding)
+        return bool(owing)
+
+    async def _rest(self, seconds: float | None) -> None:
+        waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._bindings.changed.wait())]
+        if seconds is not None:
+            waits.append(asyncio.ensure_future(self._clock.sleep(seconds)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:

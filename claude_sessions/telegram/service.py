@@ -16,6 +16,7 @@ from claude_sessions import commands as c
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
 from claude_sessions.commands.usage import COMMANDS
+from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
@@ -72,7 +73,6 @@ class Telegram:
         self._home = home
         self._people = People(settings.people)
         self._topics = topics
-        self._chats = chats
         self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self._troubles = 0
@@ -107,7 +107,7 @@ class Telegram:
             self._spawned = lambda work, name: group.create_task(work, name=name)
             self._open(perform, fronts, self._clock.now())
             self.outbox.trouble = self._unreachable
-            self._topics.trouble = self._no_topics
+            self._topics.forums.trouble = self._no_topics
             self.outbox.begin()
             await self._take_up()
             self._spawned(self._menu(), "telegram.menu")
@@ -168,14 +168,19 @@ class Telegram:
 
     def _take(self, update: Update) -> None:
         """What it says of the chat itself holds for all that comes after it."""
-        message = update.message
-        if message is not None:
+        try:
+            self._hear_of_chats(update)
+        except SessionsError as error:  # no room: it shows again when something is sent there
+            logger.warning("telegram.not_noted", why=str(error))
+        self._reception.take(update)
+
+    def _hear_of_chats(self, update: Update) -> None:
+        if (message := update.message) is not None:
             for old, new in moves(message):
                 self.outbox.migrated(old, new)
             self._topics.heard(message)
         if update.my_chat_member is not None:
-            self._topics.changed(update.my_chat_member.chat)
-        self._reception.take(update)
+            self._topics.forums.changed(update.my_chat_member.chat)
 
     async def _take_up(self) -> None:
         """What the last daemon had not finished, in its order."""

@@ -11,28 +11,23 @@ from functools import partial
 from pathlib import PurePath
 from typing import Literal
 
-import structlog
-from telegram import Chat, Message
+from telegram import Message
 
 from claude_sessions import events as e
 from claude_sessions.clock import Clock
+from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.telegram.address import GENERAL, Address
 from claude_sessions.telegram.bindings import Binding, Bindings
 from claude_sessions.telegram.chats import Chats
 from claude_sessions.telegram.courier import Courier, NoTopics, TopicGone
+from claude_sessions.telegram.forums import Forums
 
 NAME = 128
-BARRED = 3600.0  # seconds until a chat that refused a topic is asked again
 SPOKEN = (e.UserMessage.TYPE, e.Foregrounded.TYPE)
-REMEDY = "Turn topics on in the group and let me manage them; until then all is told in General."
-
-logger = structlog.get_logger(__name__)
 
 
 class Topics:
-    """`trouble` is told that a chat refuses topics, and why."""
-
     def __init__(
         self,
         *,
@@ -43,16 +38,13 @@ class Topics:
         clock: Clock,
         per: Literal["off", "per_session", "per_project"],
     ) -> None:
-        self.trouble: Callable[[int, str], None] = lambda chat, words: None
         self.on = per != "off"
         self.bindings = bindings
+        self.forums = Forums(chats, clock)
         self._per = per
         self._courier = courier
         self._chats = chats
         self._log = log
-        self._clock = clock
-        self._forums: dict[int, bool] = {}  # as far as was heard
-        self._barred: dict[int, float] = {}
         self._gone: set[tuple[int, int]] = set()  # chat, thread
         self._closed: set[tuple[int, int]] = set()
 
@@ -95,10 +87,9 @@ class Topics:
         owner, name = self._owner(session)
         try:
             thread = await self._courier.open_topic(self._chats.there(chat), name)
-        except NoTopics as error:
-            self._bar(chat, str(error))
-            return
-        self._bind(chat, owner, thread, name, ours=True)
+            self._bind(chat, owner, thread, name, ours=True)
+        except (NoTopics, SessionsError) as error:  # unless it can be kept, no second one is opened
+            self.forums.bar(chat, str(error).rstrip("."))
 
     async def _reopen(self, chat: int, thread: int) -> None:
         try:
@@ -122,7 +113,7 @@ class Topics:
         if not self.on or at.private or at.thread is None or session is None:
             return True
         if self._lacks_home(at.chat, session):
-            return False  # it will get one
+            return False
         return (self.thread(Address(at.chat), session) or GENERAL) == at.thread
 
     async def bound(self, at: Address) -> str | None:
@@ -192,30 +183,17 @@ class Topics:
         )
         return self.bindings.put(binding)
 
-    # --- where there can be none
-
     def _lacks_home(self, chat: int, session: str) -> bool:
+        """It will get one."""
         known = self._log.store.session_row(session) is not None  # else it is forgotten
-        return known and self._allowed(chat) and self.home(chat, session) is None
-
-    def _allowed(self, chat: int) -> bool:
-        if not self.on or chat > 0 or self._barred.get(chat, 0.0) > self._clock.monotonic():
-            return False
-        if self._forums.get(chat, True):
-            return True
-        self._bar(chat, "the chat is not a forum")
-        return False
-
-    def _bar(self, chat: int, why: str) -> None:
-        logger.warning("topics.refused", chat=chat, why=why)
-        self._barred[chat] = self._clock.monotonic() + BARRED
-        self.trouble(chat, f"I cannot make topics in the group {chat}: {why}. {REMEDY}")
+        may = self.on and known and self.forums.allow(chat)
+        return may and self.home(chat, session) is None
 
     # --- what is heard of them
 
     def heard(self, message: Message) -> None:
         """People open, close and name topics too, and what they do stays."""
-        self._hear_of(message.chat)
+        self.forums.heard_of(message.chat)
         chat, thread = self._chats.known(message.chat.id), message.message_thread_id
         if thread is None:
             return
@@ -229,16 +207,6 @@ class Topics:
     def _named(self, chat: int, thread: int, name: str) -> None:
         if (binding := self.bindings.at(chat, thread)) is not None:
             self.bindings.change(binding, name=name, wanted_name=name)
-
-    def changed(self, chat: Chat) -> None:
-        """What the bot may do there has changed, perhaps for the better."""
-        self._barred.pop(self._chats.known(chat.id), None)
-
-    def _hear_of(self, chat: Chat) -> None:
-        known = self._chats.known(chat.id)
-        if (forum := bool(chat.is_forum)) != self._forums.get(known):
-            self._forums[known] = forum
-            self._barred.pop(known, None)
 
     def _turned(self, chat: int, thread: int, *, closed: bool) -> None:
         if not closed:
