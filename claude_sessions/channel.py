@@ -81,6 +81,7 @@ class Notification:
     began: datetime | None = None  # when that turn did
     seconds: float | None = None  # how long it took, once it is over and nothing follows by itself
     urgent: bool = False  # of a notice: it needs a person
+    answered_at: str = ""  # the channel where whoever caused it was told so in answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -205,6 +205,7 @@ async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Tele
             ground.settings,
             token,
             log=ground.log,
+            documents=ground.documents,
             clock=ground.clock,
             home=home,
             quiet=ground.quiet,

@@ -324,7 +324,7 @@ class NotificationRouter:
 
     def _tell(self, outlet: Outlet, news: Notification | None, event: e.Event) -> None:
         if news is not None and not _answered_there(outlet, news, event):
-            outlet.tell(keyed(news, event))
+            outlet.tell(replace(keyed(news, event), answered_at=_answered_at(news, event)))
 
     def _follow_turns(self, watch: Watch, event: e.Event) -> None:
         """A channel that shows a turn while it runs has to know when it begins and is over."""
@@ -465,8 +465,16 @@ def keyed(news: Notification, event: e.Event) -> Notification:
 
 def _answered_there(outlet: Outlet, news: Notification, event: e.Event) -> bool:
     """Whoever launched or killed was answered at the door, which is where this would be told."""
-    answered = news.kind in (Kind.LAUNCHED, Kind.KILLED) or isinstance(event.payload, e.TurnUndone)
-    if not answered or event.caller is None:
+    if not _is_answered(news, event):
         return False
-    asked_here = (event.caused_by or "").startswith(f"{outlet.channel.id}#")
-    return asked_here or event.caller == outlet.caller
+    return _answered_at(news, event) == outlet.channel.id or event.caller == outlet.caller
+
+
+def _answered_at(news: Notification, event: e.Event) -> str:
+    """Empty: nowhere that is known."""
+    return (event.caused_by or "").partition("#")[0] if _is_answered(news, event) else ""
+
+
+def _is_answered(news: Notification, event: e.Event) -> bool:
+    answered = news.kind in (Kind.LAUNCHED, Kind.KILLED) or isinstance(event.payload, e.TurnUndone)
+    return answered and event.caller is not None

@@ -298,10 +298,22 @@ class Mail:
                 "UPDATE letters SET shown = max(shown, ?) WHERE id = ?", (version, letter)
             )
 
-    def move(self, letter: int, chat: str) -> None:
-        """To another thread of the chat; one that has such a letter keeps its own."""
+    def begin_anew(self, letter: int) -> None:
+        """Whatever was shown of it is gone."""
         with self._transaction():
-            self._db.execute("UPDATE OR IGNORE letters SET chat = ? WHERE id = ?", (chat, letter))
+            self._db.execute("DELETE FROM sent WHERE letter = ?", (letter,))
+            self._db.execute("UPDATE letters SET shown = 0, tried = 0 WHERE id = ?", (letter,))
+
+    def leave(self, bot: int, chat: int) -> None:
+        """That chat is another now: what still matters of it is shown there anew."""
+        there = "SELECT letter FROM sent WHERE bot = ? AND chat = ?"
+        with self._transaction():
+            self._db.execute(
+                f"UPDATE letters SET shown = 0, tried = 0 WHERE id IN ({there})"
+                " AND (shown < version OR open)",
+                (bot, chat),
+            )
+            self._db.execute("DELETE FROM sent WHERE bot = ? AND chat = ?", (bot, chat))
 
     def tidy(self, before: float, *, seq: int) -> None:
         """What is done and so old that it cannot come again; no reader goes back before `seq`."""

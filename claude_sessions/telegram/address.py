@@ -1,10 +1,14 @@
-"""Where in Telegram: a chat, or a topic of it. As a channel it is `telegram|CHAT` or `…/THREAD`."""
+"""Where in Telegram: a chat, or a topic of it. As a channel it is `telegram|CHAT` or `…/THREAD`.
+
+With topics on, `CHAT` alone leaves it open in which topic: that of the session in question.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+GENERAL = 1  # the number of the topic that every forum has; nothing is sent by it
 CHANNEL = re.compile(r"telegram\|(?:[^|]*\|)?(-?\d{1,19})(?:/(\d{1,19}))?")
 
 

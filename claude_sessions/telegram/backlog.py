@@ -13,7 +13,8 @@ from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import People, place_of
+from claude_sessions.telegram.people import People
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.reception import safely
 
 SHOWN = 10
@@ -26,6 +27,7 @@ class Backlog:
         *,
         inbox: Inbox,
         outbox: Outbox,
+        places: Places,
         started: datetime,
         minutes: float,
         people: People,
@@ -33,6 +35,7 @@ class Backlog:
     ) -> None:
         self._inbox = inbox
         self._outbox = outbox
+        self._places = places
         self._people = people
         self._oldest = started - timedelta(minutes=minutes)
         self._hear = hear
@@ -56,7 +59,7 @@ class Backlog:
 
     async def _hold(self, parts: list[Part]) -> None:
         await self._inbox.mark([part.update_id for part in parts], "held")
-        at, person = place_of(parts[0].message), parts[0].sender
+        at, person = self._places.of(parts[0].message), parts[0].sender
         held = self._held.setdefault((str(at), person), [])
         held.append(parts)
         await self._ask(at, person, held)

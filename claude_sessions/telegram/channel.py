@@ -11,6 +11,7 @@ from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.letters import Content, Letter
 from claude_sessions.telegram.outbox import Outbox
+from claude_sessions.telegram.topics import Topics
 
 ENDS_A_TURN = frozenset(
     {Kind.WAITING, Kind.CURTAIN, Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT}
@@ -44,11 +45,13 @@ class TelegramChannel:
         outbox: Outbox,
         *,
         clock: Clock,
+        topics: Topics,
     ) -> None:
         self.id = to.channel
         self._to = to
         self._outbox = outbox
         self._clock = clock
+        self._topics = topics
         self._lives: dict[str, Live] = {}  # by session
         self._after: dict[str, str] = {}  # session → the card after which its turn goes on
         self._count = 0
@@ -69,6 +72,8 @@ class TelegramChannel:
     async def _show(self, ref: MessageRef, news: Notification) -> None:
         if self._closed:
             raise ChannelClosed(self.id)
+        if self._is_known(news):
+            return
         session = news.session or ""
         match news.kind:
             case Kind.WORKING:
@@ -92,6 +97,13 @@ class TelegramChannel:
 
     def _takes_its_place(self, session: str, news: Notification) -> bool:
         return news.foreground and session in self._lives and not looks.failed(news)
+
+    def _is_known(self, news: Notification) -> bool:
+        """It was answered in the very topic where this would be told."""
+        at = Address.of_channel(news.answered_at)
+        if at is None or at.chat != self._to.chat or at.thread is None:
+            return False
+        return self._topics.at_home(at, news.session)
 
     # --- a turn
 

@@ -7,6 +7,8 @@ Undelivered
 ├── Refused         Telegram will never take it like this
 ├── MessageGone     there is no such message any more
 ├── TopicGone       there is no such topic any more
+├── TopicClosed     nothing can be said in the topic
+├── NoTopics        topics cannot be made or changed here
 ├── Unreachable     nothing can be said in this chat
 ├── Moved           the group has become another chat
 └── Revoked         the token is not valid any more
@@ -62,7 +64,10 @@ NO_CHAT = re.compile(
     r"|chat_write_forbidden|group chat was deactivated|user is deactivated|peer_id_invalid",
     re.IGNORECASE,
 )
-NO_TOPIC = re.compile(r"thread not found|topic_deleted|topic_closed|topic_id_invalid", re.I)
+NO_TOPIC = re.compile(r"thread not found|topic_deleted|topic_id_invalid", re.I)
+CLOSED_TOPIC = re.compile(r"topic_closed|topic is closed", re.I)
+SAME_TOPIC = re.compile(r"topic_not_modified", re.I)
+NO_RIGHTS = re.compile(r"rights|admin_required", re.I)
 NO_MESSAGE = re.compile(
     r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.I
 )
@@ -96,6 +101,14 @@ class MessageGone(Undelivered):
 
 
 class TopicGone(Undelivered):
+    pass
+
+
+class TopicClosed(Undelivered):
+    pass
+
+
+class NoTopics(Undelivered):
     pass
 
 
@@ -160,7 +173,23 @@ async def outcomes() -> AsyncIterator[None]:
         raise Lost(type(error).__name__) from error
 
 
+@asynccontextmanager
+async def topical() -> AsyncIterator[None]:
+    """Where topics may not be touched one can still write; one that is so already is no trouble."""
+    try:
+        async with outcomes():
+            yield
+    except (Refused, Unreachable) as error:
+        if SAME_TOPIC.search(str(error)):
+            return
+        if isinstance(error, Unreachable) and not NO_RIGHTS.search(str(error)):
+            raise
+        raise NoTopics(str(error)) from error
+
+
 def _refusal(said: str) -> Undelivered:
+    if CLOSED_TOPIC.search(said):
+        return TopicClosed(said)
     if NO_TOPIC.search(said):
         return TopicGone(said)
     if NO_MESSAGE.search(said):
@@ -253,6 +282,23 @@ class Courier:
             await self._bot.send_message_draft(
                 to.chat, number, rich.text, entities=entities_of(rich)
             )
+
+    async def open_topic(self, chat: int, name: str) -> int:
+        async with topical():
+            topic = await self._bot.create_forum_topic(chat, name)
+        return topic.message_thread_id
+
+    async def name_topic(self, chat: int, thread: int, name: str) -> None:
+        async with topical():
+            await self._bot.edit_forum_topic(chat, thread, name=name)
+
+    async def close_topic(self, chat: int, thread: int) -> None:
+        async with topical():
+            await self._bot.close_forum_topic(chat, thread)
+
+    async def reopen_topic(self, chat: int, thread: int) -> None:
+        async with topical():
+            await self._bot.reopen_forum_topic(chat, thread)
 
     async def answer(self, press: str, toast: str, *, alert: bool = False) -> None:
         """The only thing that costs nothing of a chat's budget."""

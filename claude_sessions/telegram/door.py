@@ -23,12 +23,14 @@ from claude_sessions.storage.mail import StoredLetter
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.answers import answer
-from claude_sessions.telegram.files import Received, fetched, received, says_nothing, sort_of
+from claude_sessions.telegram.files import Received, fetched, received, sort_of
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox, cause_of
 from claude_sessions.telegram.lists import Lists
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.people import People, Speaker, place_of, replied_to
+from claude_sessions.telegram.people import People, Speaker, replied_to
+from claude_sessions.telegram.places import Places
+from claude_sessions.telegram.topics import Topics
 from claude_sessions.telegram.voice import Transcriber
 from claude_sessions.telegram.welcome import Welcome
 
@@ -42,7 +44,7 @@ logger = structlog.get_logger(__name__)
 
 
 class Door:
-    """`fronts`: the sessions in the foreground of a channel. `bound`: a topic's own session."""
+    """`fronts`: the sessions in the foreground of a channel."""
 
     def __init__(
         self,
@@ -54,7 +56,8 @@ class Door:
         clock: Clock,
         perform: Perform,
         fronts: Callable[[str], Sequence[str]],
-        bound: Callable[[Address], str | None],
+        places: Places,
+        topics: Topics,
         uploads: Path,
         transcriber: Transcriber,
         welcome: Welcome,
@@ -67,7 +70,8 @@ class Door:
         self._clock = clock
         self._perform = perform
         self._fronts = fronts
-        self._bound = bound
+        self._places = places
+        self._topics = topics
         self._uploads = uploads
         self._transcriber = transcriber
         self._welcome = welcome
@@ -80,17 +84,14 @@ class Door:
     async def hear(self, parts: list[Part], joins: bool) -> None:
         message = parts[0].message
         ids = [part.update_id for part in parts]
-        if says_nothing(message):
-            await self._inbox.mark(ids, "done")
-            return
         person = self._people.find(message.from_user)
         if person is None:
             await self.stranger(message)
             await self._inbox.mark(ids, "done")
             return
-        at = place_of(message)
+        at = self._places.of(message)
         self._outbox.heard_from(at.chat)
-        caller = self._people.caller(person, at)
+        caller = self._people.caller(person, self._places.channel(at))
         with because(cause_of(at.channel, ids)):
             reply = await self._answered(lambda: self._carry_out(parts, caller, at, joins))
         await self.reply(at, ids, reply, caller, to=message)
@@ -117,7 +118,9 @@ class Door:
         reply = await self._perform(command, caller)
         if isinstance(command, SPOKEN) and reply.session is not None:
             self._spoke_to[who] = reply.session
-        return _without_echo(command, reply, self._fronts(at.channel))
+        watched = self._topics.at_home(at, reply.session)
+        fronts = self._fronts(caller.channel or "") if watched else ()
+        return _without_echo(command, reply, fronts)
 
     async def _said(self, parts: list[Part]) -> tuple[str, Received]:
         messages = [part.message for part in parts]
@@ -142,13 +145,15 @@ class Door:
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
         command = await self._meant(message, letter, text, files, at)
-        session = (letter.session if letter is not None else None) or self._bound(at)
+        session = (letter.session if letter is not None else None) or await self._topics.bound(at)
         if isinstance(command, c.Talk):
             if letter is None and answered and _is_ours(message, self._bot):
                 raise self._forgotten(command, at)
             command = replace(command, session=session)
         elif session is not None:
             command = here.at(command, session)
+        if isinstance(command, c.Launch) and self._places.among_topics(at):
+            command = replace(command, foreground=True)  # its topic is for watching it
         if files.attachments:
             command = _with(command, files)
         return command
@@ -212,9 +217,7 @@ class Door:
     ) -> None:
         """Stored in the same breath as the update is done with."""
         content = answer(reply)
-        decided = reply.data.get("approvalId")
-        on_card = decided and await self._outbox.has(at, f"card:{decided}")
-        if content is None or on_card:  # the card itself says it
+        if content is None or await self._shows(at, reply):
             await self._inbox.mark(ids, "done")
             return
         if to is not None and not at.private:
@@ -223,6 +226,15 @@ class Door:
         await self._outbox.put(at, key, content, session=reply.session, done=ids)
         if caller is not None:
             self._lists.shown(at, key, reply, caller)
+
+    async def _shows(self, at: Address, reply: c.Reply) -> bool:
+        """There is a card right there that says it itself."""
+        if (approval := reply.data.get("approvalId")) is None:
+            return False
+        told = [at]
+        if self._topics.at_home(at, reply.session):
+            told.append(self._places.channel(at))
+        return any([await self._outbox.has(each, f"card:{approval}") for each in told])
 
     # --- what else may come
 
@@ -244,11 +256,11 @@ class Door:
         message = update.edited_message
         person = self._people.find(message.from_user) if message else None
         if message is not None and person is not None:
-            at, key = place_of(message), f"edited:{message.message_id}"
+            at, key = self._places.of(message), f"edited:{message.message_id}"
             await self._outbox.put(at, key, looks.said(EDITED), done=ids)
             return
         if update.my_chat_member is not None:
-            self._outbox.heard_from(update.my_chat_member.chat.id)
+            self._outbox.heard_from(self._places.chat(update.my_chat_member.chat.id))
         await self._inbox.mark(ids, "done")
 
     def person_at(self, message: Message) -> PersonSettings | None:

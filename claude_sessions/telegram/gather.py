@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from telegram import Message
 
 from claude_sessions.commands.usage import NAMES
+from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.people import Speaker
 from claude_sessions.telegram.render import units
 
 FULL = 4096  # units in a message
@@ -30,6 +32,11 @@ class Part:
     @property
     def sender(self) -> int:
         return self.message.from_user.id if self.message.from_user else 0
+
+    @property
+    def speaker(self) -> Speaker:
+        thread = self.message.message_thread_id if self.message.is_topic_message else None
+        return Address(self.message.chat.id, thread), self.sender
 
     @property
     def forwarded(self) -> bool:
@@ -59,7 +66,7 @@ def holds(parts: Sequence[Part]) -> bool:
 def belongs(parts: Sequence[Part], part: Part) -> bool:
     """Whether it is the next of these."""
     last = parts[-1]
-    if part.sender != last.sender:
+    if part.speaker != last.speaker:
         return False
     if part.forwarded or last.forwarded:  # also whole albums
         return part.forwarded and last.forwarded

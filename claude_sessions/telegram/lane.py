@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import structlog
@@ -20,6 +20,7 @@ from claude_sessions.telegram.courier import (
     Refused,
     Revoked,
     TooSoon,
+    TopicClosed,
     TopicGone,
     Undelivered,
     Unreachable,
@@ -41,15 +42,26 @@ logger = structlog.get_logger(__name__)
 
 
 class Keeper(Protocol):
-    """What is remembered of letters; each returns when that is durable."""
+    """What is remembered of letters; whatever is waited for is durable then."""
 
     async def trying(self, letter: Letter, part: int) -> None: ...
     async def not_tried(self, letter: Letter, part: int) -> None: ...
     async def out(self, letter: Letter) -> None: ...
     async def gone(self, letter: Letter, message: int) -> None: ...
     async def shown(self, letter: Letter, version: int) -> None: ...
-    async def moved(self, letter: Letter, to: Address) -> None: ...
+    async def lost_topic(self, chat: int, thread: int) -> None: ...
+    def migrated(self, chat: int, to: int) -> None: ...
     async def trouble_at(self, chat: int, words: str) -> None: ...
+
+
+class Placing(Protocol):
+    """Where in its chat a letter goes. Asked anew for each message; none of these waits."""
+
+    def thread(self, to: Address, session: str | None) -> int | None: ...
+    def work(self, to: Address, session: str | None) -> Callable[[], Awaitable[None]] | None:
+        """What has to be asked of Telegram first; it is one request."""
+
+    def shut(self, chat: int, thread: int) -> None: ...
 
 
 class Lane:
@@ -65,7 +77,8 @@ class Lane:
         clock: Clock,
         interval: float,
         drafts: bool,
-        moved: Callable[[int], int],
+        placing: Placing,
+        there: Callable[[int], int],
     ) -> None:
         self.chat = chat
         self.letters: dict[int, Letter] = {}
@@ -77,7 +90,8 @@ class Lane:
         self._clock = clock
         self._interval = interval
         self._drafts = drafts and chat > 0
-        self._moved = moved
+        self._placing = placing
+        self._there = there
         self._changed = asyncio.Event()
         self._retry_at = 0.0  # of the whole chat
         self._typed_at = 0.0
@@ -92,6 +106,11 @@ class Lane:
         for letter in self.letters.values():
             letter.retry_at = 0.0
         self.stir()
+
+    @property
+    def there(self) -> int:
+        """The chat as Telegram knows it now."""
+        return self._there(self.chat)
 
     @property
     def idle(self) -> bool:
@@ -134,10 +153,10 @@ class Lane:
             if self._typing_due(now):
                 return await self._type(now)
             return None if letter is None and not self.typing else self._until(due, now)
-        wait = self._budget.wait(self.chat, now, matters=letter.waits)
+        wait = self._budget.wait(self.there, now, matters=letter.waits)
         if wait > 0:
             return wait
-        self._budget.spend(self.chat, now)  # before anybody else looks whether there is any left
+        self._budget.spend(self.there, now)  # before anybody else looks whether there is any left
         await self._serve(letter)
         return 0.0
 
@@ -166,15 +185,15 @@ class Lane:
         return bool(self.typing) and self.chat > 0 and now >= self._typed_at + TYPING
 
     async def _type(self, now: float) -> float:
-        wait = self._budget.wait(self.chat, now, matters=False)
+        wait = self._budget.wait(self.there, now, matters=False)
         if wait > 0:
             return wait
         self._typed_at = now
-        self._budget.spend(self.chat, now)
+        self._budget.spend(self.there, now)
         try:
             await self._courier.typing(next(iter(self.typing.values())))
         except TooSoon as error:
-            self._budget.block(self.chat, self._clock.monotonic(), error.seconds)
+            self._budget.block(self.there, self._clock.monotonic(), error.seconds)
         except Undelivered as error:
             self._typed_at = now + NO_TYPING
             logger.debug("outbox.typing_failed", chat=self.chat, why=str(error))
@@ -208,6 +227,8 @@ class Lane:
         faces = letter.looks(content)
         for part, face in enumerate(faces):
             if part >= len(letter.messages):
+                if not await self._has_a_place(letter):
+                    return False
                 await self._send(letter, part, face, content)
                 return part + 1 == len(faces) and not letter.copies
             message = letter.messages[part]
@@ -219,7 +240,7 @@ class Lane:
     async def _tidy(self, letter: Letter, faces: list[Face]) -> bool:
         if len(letter.messages) > len(faces):
             message = self._touched = letter.messages[-1]
-            await self._courier.delete(self._moved(self.chat), message)
+            await self._courier.delete(self.there, message)
             letter.messages.pop()
             await self._keeper.gone(letter, message)
             return False
@@ -237,11 +258,19 @@ class Lane:
             self._drafts = False
         return self._drafts
 
+    async def _has_a_place(self, letter: Letter) -> bool:
+        """False: its topic had to be opened first, and that was a request."""
+        work = self._placing.work(letter.to, letter.session)
+        if work is None:
+            return True
+        await work()
+        return False
+
     async def _send(self, letter: Letter, part: int, face: Face, content: Content) -> None:
         repeated = letter.maybe_there
         if not repeated:
             await self._keeper.trying(letter, part)
-        to = Address(self._moved(letter.to.chat), letter.to.thread)
+        to = Address(self.there, self._placing.thread(letter.to, letter.session))
         try:
             message = await self._courier.send(
                 to,
@@ -261,7 +290,7 @@ class Lane:
 
     async def _edit(self, letter: Letter, message: int, face: Face) -> None:
         self._touched = message
-        await self._courier.edit(self._moved(self.chat), message, face)
+        await self._courier.edit(self.there, message, face)
         letter.faces[message] = face
 
     # --- what went wrong
@@ -271,13 +300,13 @@ class Lane:
         now = self._clock.monotonic()
         match error:
             case TooSoon(seconds=seconds):
-                self._budget.block(self.chat, now, seconds)
+                self._budget.block(self.there, now, seconds)
             case Lost() | Unreached():
                 self._later(letter, error, now)
             case MessageGone():
                 await self._forget_message(letter)
-            case TopicGone():
-                await self._keeper.moved(letter, Address(letter.to.chat))
+            case TopicGone() | TopicClosed():
+                await self._elsewhere(letter, error, now)
             case Refused():
                 await self._refused(letter, error)
             case Moved() | Revoked() | Unreachable():
@@ -294,6 +323,15 @@ class Lane:
             self._retry_at = now + min(wait, IN_ORDER_SLOWEST)
         else:
             letter.retry_at = now + wait
+
+    async def _elsewhere(self, letter: Letter, error: Undelivered, now: float) -> None:
+        thread = self._placing.thread(letter.to, letter.session)
+        if thread is None:  # General itself
+            await self._closed(letter, error, now)
+        elif isinstance(error, TopicClosed):
+            self._placing.shut(self.chat, thread)
+        else:
+            await self._keeper.lost_topic(self.chat, thread)
 
     async def _forget_message(self, letter: Letter) -> None:
         """Deleted by somebody: a turn that runs is not shown again, what matters is sent anew."""
@@ -318,8 +356,8 @@ class Lane:
 
     async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
         match error:
-            case Moved(chat=chat):
-                await self._keeper.trouble_at(self.chat, f"moved:{chat}")
+            case Moved(chat=chat) if chat != self.there:
+                self._keeper.migrated(self.chat, chat)
             case Revoked():  # whoever polls says so
                 self._retry_at = now + REVOKED
             case _:

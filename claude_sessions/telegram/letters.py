@@ -130,6 +130,11 @@ class Letter:
         self.content = Content.load(stored.content)
         self.version, self.open, self.tokens = stored.version, stored.open, stored.tokens
 
+    def begin_anew(self) -> None:
+        """Whatever was shown of it is gone."""
+        self.messages, self.copies, self.faces, self.unnoted = [], [], {}, {}
+        self.tried = self.shown = 0
+
     @property
     def waits(self) -> bool:
         return self.version > self.shown

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,9 +26,12 @@ from claude_sessions.model import ID_ALPHABET
 from claude_sessions.storage.mail import Mail, NewButton, StoredButton, StoredLetter
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.budget import Budget
-from claude_sessions.telegram.courier import Courier
+from claude_sessions.telegram.chats import Chats
+from claude_sessions.telegram.courier import Courier, TooSoon
 from claude_sessions.telegram.lane import Lane
 from claude_sessions.telegram.letters import Content, Letter
+from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.topics import Topics
 
 TOKEN = 12
 KEPT_DAYS = 14
@@ -52,10 +55,11 @@ class Outbox:
         bot: int,
         log: EventLog,
         clock: Clock,
+        topics: Topics,
+        chats: Chats,
         interval: float = 1.0,
         drafts: bool = False,
         close_seconds: float = 5.0,
-        moved: Callable[[int], int] = lambda chat: chat,
         quiet: Callable[[Address], bool] = lambda to: False,
     ) -> None:
         self.bot = bot
@@ -68,7 +72,8 @@ class Outbox:
         self._interval = interval
         self._drafts = drafts
         self._close_seconds = close_seconds
-        self._moved = moved
+        self._topics = topics
+        self._chats = chats
         self._lanes: dict[int, Lane] = {}
         self._letters: dict[int, Letter] = {}
         self._begun = False
@@ -83,6 +88,8 @@ class Outbox:
         self._tasks: list[asyncio.Task[None]] = []
         with suppress(SessionsError):  # no room: it is not urgent
             await self._change(lambda mail: mail.retire(self.bot))
+        for chat in self._chats.left:
+            await self._leave(chat)
         for stored in await asyncio.to_thread(self.mail.waiting, self.bot):
             self._take_up(stored)
         self._tasks.append(self._group.create_task(self._tidy(), name="outbox.tidy"))
@@ -241,7 +248,8 @@ class Outbox:
                 clock=self._clock,
                 interval=self._interval,
                 drafts=self._drafts,
-                moved=self._moved,
+                placing=self._topics,
+                there=self._chats.there,
             )
             if self._begun:
                 self._start(lane)
@@ -253,7 +261,26 @@ class Outbox:
     def _stir(self, chat: int) -> None:
         self._lane(chat).stir()
 
+    async def errand(self, chat: int, ask: Callable[[int], Awaitable[None]]) -> None:
+        """Something else to ask of a chat, at its pace; raises what becomes of it."""
+        there, now = self._chats.there(chat), self._clock.monotonic()
+        if (wait := self.budget.wait(there, now, matters=True)) > 0:
+            raise TooSoon(wait)
+        self.budget.spend(there, now)
+        try:
+            await ask(there)
+        except TooSoon as error:
+            self.budget.block(there, self._clock.monotonic(), error.seconds)
+            raise
+
     # --- looking
+
+    def owes(self, chat: int, session: str) -> bool:
+        """Whether something of that session has still to be shown there."""
+        return any(
+            letter.waits and letter.to.chat == chat and letter.session == session
+            for letter in self._letters.values()
+        )
 
     def _waiting(self) -> Iterator[Letter]:
         unreachable = {lane.chat for lane in self._lanes.values() if lane.unreachable}
@@ -300,11 +327,12 @@ class Outbox:
         return await asyncio.to_thread(self.mail.letter, letter)
 
     async def letter_at(self, chat: int, message: int) -> StoredLetter | None:
-        return self.mail.letter_of(self.bot, chat, message)
+        return self.mail.letter_of(self.bot, self._chats.there(chat), message)
 
     async def adopt(self, letter: int, chat: int, message: int) -> None:
         """A copy of it that nobody knew of: its answer had been lost. It is kept true too."""
-        await self._change(lambda mail: mail.adopt(self.bot, chat, message, letter))
+        there = self._chats.there(chat)
+        await self._change(lambda mail: mail.adopt(self.bot, there, message, letter))
         stored = await asyncio.to_thread(self.mail.letter, letter)
         if stored is None:
             return
@@ -330,14 +358,15 @@ class Outbox:
 
     async def out(self, letter: Letter) -> None:
         """Whatever of it is out; what finds no room is stored before it is next looked at."""
-        chat = letter.to.chat
+        chat = self._chats.there(letter.to.chat)
         for message, part in list(letter.unnoted.items()):
             await self._note(letter, partial(_out, self.bot, chat, message, letter.id, part))
             del letter.unnoted[message]
 
     async def gone(self, letter: Letter, message: int) -> None:
         letter.unnoted.pop(message, None)
-        await self._note(letter, lambda mail: mail.lost(self.bot, letter.to.chat, message))
+        chat = self._chats.there(letter.to.chat)
+        await self._note(letter, lambda mail: mail.lost(self.bot, chat, message))
 
     async def shown(self, letter: Letter, version: int) -> None:
         was, letter.shown = letter.shown, max(letter.shown, version)
@@ -349,13 +378,33 @@ class Outbox:
         if not letter.waits and not letter.open:
             _throw_away(letter.content)
 
-    async def moved(self, letter: Letter, to: Address) -> None:
-        if letter.to == to:  # not in the topic, nor beside it
-            letter.retry_at = self._clock.monotonic() + 60
-            return
-        self.trouble(letter.to.chat, f"topic:{letter.to.thread}")
-        letter.to = to
-        await self._note(letter, lambda mail: mail.move(letter.id, str(to)))
+    async def lost_topic(self, chat: int, thread: int) -> None:
+        """What it showed went with it; whatever still matters is shown in General."""
+        letters = [
+            letter
+            for letter in self._lane(chat).letters.values()
+            if self._topics.thread(letter.to, letter.session) == thread
+        ]
+        words = self._topics.gone(chat, thread)
+        for letter in letters:
+            letter.begin_anew()
+            await self._note(letter, lambda mail: mail.begin_anew(letter.id))  # noqa: B023
+        await self.put(Address(chat), f"topic:{thread}", Content(parts=(plain(words),)))
+
+    def migrated(self, chat: int, to: int) -> None:
+        """Its messages stay behind in the old one; whatever still matters is shown in the new."""
+        if self._chats.move(chat, to):
+            logger.info("outbox.migrated", chat=chat, to=to)
+            for letter in self._lane(chat).letters.values():
+                letter.begin_anew()
+            self._group.create_task(self._leave(chat), name=f"outbox.leave:{chat}")
+            self._stir(chat)
+
+    async def _leave(self, chat: int) -> None:
+        try:
+            await self._change(lambda mail: mail.leave(self.bot, chat))
+        except SessionsError as error:  # no room: the next start does it
+            logger.warning("outbox.not_left", chat=chat, why=str(error))
 
     async def trouble_at(self, chat: int, words: str) -> None:
         self.trouble(chat, words)

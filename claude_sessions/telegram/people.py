@@ -54,11 +54,6 @@ class People:
         ]
 
 
-def place_of(message: Message) -> Address:
-    thread = message.message_thread_id if message.is_topic_message else None
-    return Address(message.chat.id, thread)
-
-
 def replied_to(message: Message) -> int | None:
     """In a topic every message carries a reply to its root: that is none.
 

@@ -24,6 +24,7 @@ from claude_sessions.telegram.letters import Content
 from claude_sessions.telegram.lists import Lists
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.render import plain
 from claude_sessions.telegram.welcome import Welcome
 
@@ -48,6 +49,7 @@ class Presses:
         outbox: Outbox,
         door: Door,
         people: People,
+        places: Places,
         backlog: Backlog,
         clock: Clock,
         lists: Lists,
@@ -59,6 +61,7 @@ class Presses:
         self._outbox = outbox
         self._door = door
         self._people = people
+        self._places = places
         self._backlog = backlog
         self._clock = clock
         self._lists = lists
@@ -82,12 +85,13 @@ class Presses:
         twice = self._is_twice(query.data, query.from_user.id)
         self._outbox.heard_from(message.chat.id)
         button = await self._outbox.button(query.data)
-        problem = await self._problem(button, message.chat.id, message.message_id)
+        chat = self._places.chat(message.chat.id)
+        problem = await self._problem(button, chat, message.message_id)
         if button is None or problem is not None:
             await self._say(update_id, query, button, problem or OLD)
             return
-        at = Address.read(button.chat)
-        caller = self._people.caller(person, at)
+        at = self._places.pressed(Address.read(button.chat), message)
+        caller = self._people.caller(person, self._places.channel(at))
         if twice and not button.key.startswith("card:"):
             await self._say(update_id, query, None, TWICE_SAID)
         elif button.line.startswith("/backlog "):
@@ -97,11 +101,13 @@ class Presses:
             await self._ask(update_id, query, button, at, caller)
         else:
             await self._act(update_id, query, button, at, caller)
-            await self._lists.draw(at, button.key, await self._again(button), caller)
+            await self._draw_again(button, caller)
 
-    async def _again(self, button: StoredButton) -> str:
+    async def _draw_again(self, button: StoredButton, caller: Caller) -> None:
+        """A list that was pressed shows how things stand now."""
         stored = await self._outbox.letter(button.letter)
-        return Content.load(stored.content).again if stored is not None else ""
+        again = Content.load(stored.content).again if stored is not None else ""
+        await self._lists.draw(Address.read(button.chat), button.key, again, caller)
 
     def _is_twice(self, data: str, person: int) -> bool:
         now, which = self._clock.monotonic(), (data, person)

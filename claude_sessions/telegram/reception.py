@@ -10,8 +10,9 @@ import structlog
 from telegram import CallbackQuery, Message, Update
 
 from claude_sessions.clock import Clock
+from claude_sessions.telegram.files import says_nothing
 from claude_sessions.telegram.gather import HOLD, JOIN, Part, belongs, holds
-from claude_sessions.telegram.people import Speaker, place_of
+from claude_sessions.telegram.people import Speaker
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
@@ -42,7 +43,7 @@ class Reception:
         if update.callback_query is not None:
             press = self._press(update.update_id, update.callback_query)
             self._spawn(safely(press), f"telegram.press:{update.update_id}")
-        elif update.message is not None:
+        elif update.message is not None and not says_nothing(update.message):
             self._line_up(update.update_id, update.message)
         else:
             self._spawn(safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
@@ -50,11 +51,10 @@ class Reception:
     def _line_up(self, update_id: int, message: Message) -> None:
         """In a group, one person's paste is not broken by what another says meanwhile."""
         part = Part(update_id=update_id, message=message, at=self._clock.monotonic())
-        speaker = (place_of(message), part.sender)
-        if speaker not in self._queues:
-            self._queues[speaker] = asyncio.Queue()
-            self._spawn(self._attend(speaker), f"telegram.speaker:{part.sender}")
-        self._queues[speaker].put_nowait(part)
+        if part.speaker not in self._queues:
+            self._queues[part.speaker] = asyncio.Queue()
+            self._spawn(self._attend(part.speaker), f"telegram.speaker:{part.sender}")
+        self._queues[part.speaker].put_nowait(part)
 
     async def _attend(self, speaker: Speaker) -> None:
         """Until they have said nothing for so long that nothing more belongs together."""
@@ -99,7 +99,7 @@ class Reception:
 
 def _joins(before: Part, first: Part) -> bool:
     soon = first.at - before.at <= JOIN
-    return first.forwarded and soon and first.sender == before.sender
+    return first.forwarded and soon and first.speaker == before.speaker
 
 
 async def safely(work: Awaitable[None]) -> None:

@@ -10,24 +10,29 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from telegram import BotCommand
+from telegram import BotCommand, Message, Update
 
 from claude_sessions import commands as c
 from claude_sessions.attention.attention import Attention
 from claude_sessions.attention.book import QuietBook
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
+from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.health import Report
 from claude_sessions.people import Caller
 from claude_sessions.router import Maker
 from claude_sessions.settings import Settings
+from claude_sessions.storage.documents import Documents
 from claude_sessions.storage.mail import StoredUpdate
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.backlog import Backlog
+from claude_sessions.telegram.bindings import Bindings
 from claude_sessions.telegram.bot import PollingBot
+from claude_sessions.telegram.caretaker import Caretaker
 from claude_sessions.telegram.channel import TelegramChannel
+from claude_sessions.telegram.chats import Chats
 from claude_sessions.telegram.courier import Courier, Undelivered, connected, outcomes
 from claude_sessions.telegram.door import Door
 from claude_sessions.telegram.files import uploads_in
@@ -38,9 +43,11 @@ from claude_sessions.telegram.menu import menu
 from claude_sessions.telegram.morning import Morning
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.parcels import Parcels
-from claude_sessions.telegram.people import People, place_of
+from claude_sessions.telegram.people import People
+from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception, safely
+from claude_sessions.telegram.topics import Topics
 from claude_sessions.telegram.voice import Transcriber
 from claude_sessions.telegram.welcome import Welcome
 
@@ -60,6 +67,8 @@ class Telegram:
         bot_id: int,
         outbox: Outbox,
         courier: Courier,
+        topics: Topics,
+        chats: Chats,
         log: EventLog,
         clock: Clock,
         settings: Settings,
@@ -73,6 +82,8 @@ class Telegram:
         self._settings = settings
         self._home = home
         self._people = People(settings.people)
+        self._topics = topics
+        self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self.outbox = outbox
         self.inbox = Inbox(
@@ -80,7 +91,7 @@ class Telegram:
             bot_id=bot_id,
             log=log,
             clock=clock,
-            handle=lambda update: self._reception.take(update),
+            handle=self._take,
             trouble=self._hindered,
         )
 
@@ -95,7 +106,9 @@ class Telegram:
 
     def _channel(self, channel: str) -> Channel | None:
         address = Address.of_channel(channel)
-        return TelegramChannel(address, self.outbox, clock=self._clock) if address else None
+        if address is None:
+            return None
+        return TelegramChannel(address, self.outbox, clock=self._clock, topics=self._topics)
 
     async def serve(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], attention: Attention
@@ -113,14 +126,17 @@ class Telegram:
                 self._open(packing, fronts, self._clock.now())
                 self._spawned(self._follow_lists(), "telegram.lists")
                 self.outbox.trouble = self._unreachable
+                self._topics.forums.trouble = self._no_topics
                 self.outbox.begin()
                 await morning.look()  # before anybody is heard, who would then be told twice
                 await self._take_up()
                 self._spawned(safely(self._menu()), "telegram.menu")
                 self._spawned(morning.run(), "telegram.morning")
+                if self._topics.on:
+                    self._spawned(self._caretaker().run(), "telegram.topics")
                 await self.inbox.run()
         finally:  # letters still leave, but there is nobody to carry news of them
-            self.outbox.trouble = _unheard
+            self.outbox.trouble = self._topics.forums.trouble = _unheard
 
     async def _follow_lists(self) -> None:
         stop = self._log.observe(self._lists.see)
@@ -140,7 +156,8 @@ class Telegram:
             clock=self._clock,
             perform=perform,
             fronts=fronts,
-            bound=lambda address: None,
+            places=self._places,
+            topics=self._topics,
             uploads=uploads_in(self._home),
             transcriber=Transcriber(self._settings.voice),
             welcome=self._welcome,
@@ -149,6 +166,7 @@ class Telegram:
         self._backlog = Backlog(
             inbox=self.inbox,
             outbox=self.outbox,
+            places=self._places,
             started=started,
             minutes=self._settings.telegram.old_updates_minutes,
             people=self._people,
@@ -160,6 +178,7 @@ class Telegram:
             outbox=self.outbox,
             door=self._door,
             people=self._people,
+            places=self._places,
             backlog=self._backlog,
             clock=self._clock,
             lists=self._lists,
@@ -173,6 +192,31 @@ class Telegram:
             press=presses.take,
             pass_over=self._door.pass_over,
         )
+
+    def _caretaker(self) -> Caretaker:
+        return Caretaker(
+            bindings=self._topics.bindings,
+            courier=self._courier,
+            outbox=self.outbox,
+            log=self._log,
+            clock=self._clock,
+        )
+
+    def _take(self, update: Update) -> None:
+        """What it says of the chat itself holds for all that comes after it."""
+        try:
+            self._hear_of_chats(update)
+        except SessionsError as error:  # no room: it shows again when something is sent there
+            logger.warning("telegram.not_noted", why=str(error))
+        self._reception.take(update)
+
+    def _hear_of_chats(self, update: Update) -> None:
+        if (message := update.message) is not None:
+            for old, new in moves(message):
+                self.outbox.migrated(old, new)
+            self._topics.heard(message)
+        if update.my_chat_member is not None:
+            self._topics.forums.changed(update.my_chat_member.chat)
 
     async def _take_up(self) -> None:
         """What the last daemon had not finished, in its order."""
@@ -191,7 +235,7 @@ class Telegram:
             return
         if stored.state == "held":
             self._backlog.ask_again(stored.update_id)
-        self._reception.take(update)
+        self._take(update)
 
     async def _told(self, done: Sequence[StoredUpdate]) -> None:
         """The events of this one message are in the log; only the answer is missing."""
@@ -201,7 +245,7 @@ class Telegram:
             await self.inbox.mark(ids, "done")
             return
         reply = c.Reply(text="↩️ That was done just before I was restarted.")
-        await self._door.reply(place_of(update.message), ids, reply)
+        await self._door.reply(self._places.of(update.message), ids, reply)
 
     async def _menu(self) -> None:
         commands, said = [BotCommand(name, words) for name, words in menu()], ""
@@ -257,6 +301,9 @@ class Telegram:
         text = f"⚠️ I cannot write to the chat {chat}: {words}. What is for it is kept."
         self._tell_owners(text, f"unreachable:{chat}:{day}", but=chat)
 
+    def _no_topics(self, chat: int, words: str) -> None:
+        self._tell_owners(f"⚠️ {words}", f"topics:{chat}")
+
     def _tell_owners(self, text: str, key: str, *, but: int | None = None) -> None:
         for owner in self._people.owners:
             if owner.chat != but:
@@ -268,25 +315,49 @@ def _unheard(chat: int, words: str) -> None:
     logger.warning("telegram.unreachable", chat=chat, why=words)
 
 
+def moves(message: Message) -> list[tuple[int, int]]:
+    """A group that becomes a supergroup says so in both."""
+    moved = [(message.chat.id, message.migrate_to_chat_id)]
+    moved.append((message.migrate_from_chat_id or 0, message.chat.id))
+    return [(old, new) for old, new in moved if old and new]
+
+
 async def _done(work: Coroutine[Any, Any, Any]) -> None:
     await work
 
 
 @asynccontextmanager
 async def open_telegram(
-    settings: Settings, token: str, *, log: EventLog, clock: Clock, home: Path, quiet: QuietBook
+    settings: Settings,
+    token: str,
+    *,
+    log: EventLog,
+    documents: Documents,
+    clock: Clock,
+    home: Path,
+    quiet: QuietBook,
 ) -> AsyncIterator[Telegram]:
     bot_id = int(token.partition(":")[0])
     own, people = settings.telegram, People(settings.people)
     async with AsyncExitStack() as stack:
         bot = await stack.enter_async_context(connected(token, own.base_url, own.base_file_url))
-        courier = Courier(bot)
+        courier, chats = Courier(bot), Chats(documents)
+        topics = Topics(
+            courier=courier,
+            bindings=Bindings(documents),
+            chats=chats,
+            log=log,
+            clock=clock,
+            per=own.topics,
+        )
         outbox = await stack.enter_async_context(
             Outbox(
                 courier,
                 bot=bot_id,
                 log=log,
                 clock=clock,
+                topics=topics,
+                chats=chats,
                 interval=own.stream_interval_seconds,
                 drafts=own.drafts,
                 quiet=lambda to: quiet.hold_now(person.name if (person := people.at(to)) else None),
@@ -297,6 +368,8 @@ async def open_telegram(
             bot_id=bot_id,
             outbox=outbox,
             courier=courier,
+            topics=topics,
+            chats=chats,
             log=log,
             clock=clock,
             settings=settings,

@@ -21,6 +21,8 @@ class Topic:
     name: str
     icon_color: int = 0x6FB9F0
     icon: str | None = None
+    mine: bool = False
+    """Whether the bot opened it: then it may change it without the right to."""
     closed: bool = False
 
 
@@ -62,6 +64,10 @@ class Chat:
     @property
     def of_bot(self) -> list[Message]:
         return [message for message in self.messages if message.mine]
+
+    def __post_init__(self) -> None:
+        if self.forum:
+            self._last_id = 1  # the number of General
 
     def json(self) -> Json:
         told = {"id": self.id, "type": self.type} | self.names

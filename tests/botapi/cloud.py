@@ -12,6 +12,22 @@ from .presses import Presses
 from .refusals import Refused, bad_request
 from .updates import Updates
 
+RIGHTS = (
+    "can_be_edited",
+    "is_anonymous",
+    "can_manage_chat",
+    "can_delete_messages",
+    "can_manage_video_chats",
+    "can_restrict_members",
+    "can_promote_members",
+    "can_change_info",
+    "can_invite_users",
+    "can_post_stories",
+    "can_edit_stories",
+    "can_delete_stories",
+    "can_manage_topics",
+)
+
 
 class Cloud:
     def __init__(
@@ -55,7 +71,7 @@ class Cloud:
 
     def open_topic(self, chat: Chat, by: Json, name: str, **icon: Any) -> tuple[Topic, Message]:
         """The service message that opens a topic gives it its id."""
-        topic = Topic(thread=0, name=name, **icon)
+        topic = Topic(thread=0, name=name, mine=by is self.bot, **icon)
         told: Json = {"name": name, "icon_color": topic.icon_color}
         message = self.post(chat, by, media={"forum_topic_created": told})
         topic.thread = message.thread = message.id
@@ -63,20 +79,26 @@ class Cloud:
         return topic, message
 
     def bar(self, chat: Chat, why: Refused | None, by: Json) -> None:
-        """The bot is told of it, as it is when somebody blocks it, removes it or lets it back."""
         before, after = membership(chat.barred), membership(why)
         chat.barred = why
-        member = {"user": self.bot, "until_date": 0}
+        self.tell_of_bot(chat, before, after, by)
+
+    def tell_of_bot(self, chat: Chat, before: str, after: str, by: Json) -> None:
+        """As it is told when somebody blocks it, removes it, lets it back, gives it rights."""
         self.updates.add(
             "my_chat_member",
             {
                 "chat": chat.json(),
                 "from": by,
                 "date": int(self.now()),
-                "old_chat_member": member | {"status": before},
-                "new_chat_member": member | {"status": after},
+                "old_chat_member": self._as(before),
+                "new_chat_member": self._as(after),
             },
         )
+
+    def _as(self, status: str) -> Json:
+        rights = dict.fromkeys(RIGHTS, True) if status == "administrator" else {"until_date": 0}
+        return {"user": self.bot, "status": status, **rights}
 
 
 def membership(barred: Refused | None) -> str:

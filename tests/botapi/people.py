@@ -146,6 +146,12 @@ class Person:
         self._cloud.tell("message", chat, message.json())
         return topic.thread
 
+    async def closes_topic(self, thread: int, chat: Chat, *, closed: bool = True) -> None:
+        chat.topics[thread].closed = closed
+        what = "forum_topic_closed" if closed else "forum_topic_reopened"
+        message = self._cloud.post(self._place(chat), self.user, thread=thread, media={what: {}})
+        self._cloud.tell("message", chat, message.json())
+
     def _press(self, message: Message, data: str) -> Press:
         press = self._cloud.presses.add(message, data)
         self._cloud.updates.add("callback_query", callback_query(press, self.user))

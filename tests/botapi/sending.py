@@ -90,8 +90,12 @@ def posted(cloud: Cloud, chat: Chat, params: Params, **contents: Any) -> Json:
 
 def thread_of(chat: Chat, params: Params) -> int | None:
     thread: int | None = params.get("message_thread_id")
-    if thread is not None and thread not in chat.topics:
+    if thread is None:
+        return None
+    if (topic := chat.topics.get(thread)) is None:
         raise bad_request("message thread not found")
+    if topic.closed and not chat.manages_topics:
+        raise bad_request("TOPIC_CLOSED")
     return thread
 
 

@@ -216,11 +216,26 @@ class BotApi:
     def unmute(self, chat: Chat) -> None:
         chat.barred = None
 
-    def migrate(self, chat: Chat, new_id: int) -> Chat:
-        """The group becomes a supergroup; its old id answers with the new one."""
-        chat.barred = migrated(new_id)
-        new = self.group(new_id, chat.names["title"])
+    def lets_manage_topics(self, chat: Chat, by: Person, *, may: bool = True) -> None:
+        chat.manages_topics = may
+        ranks = ("member", "administrator") if may else ("administrator", "member")
+        self._cloud.tell_of_bot(chat, *ranks, by.user)
+
+    def migrate(
+        self, chat: Chat, new_id: int, *, by: Person | None = None, forum: bool = False
+    ) -> Chat:
+        """The group becomes a supergroup; its old id answers with the new one.
+
+        The bot is told when somebody did it; else it finds out.
+        """
+        new = self.group(new_id, chat.names["title"], forum=forum)
         new.members = set(chat.members)
+        told = ((chat, {"migrate_to_chat_id": new_id}), (new, {"migrate_from_chat_id": chat.id}))
+        if by is not None:
+            for where, media in told:
+                message = self._cloud.post(where, by.user, media=media)
+                self._cloud.tell("message", where, message.json())
+        chat.barred = migrated(new_id)
         return new
 
     def delete_topic(self, chat: Chat, thread: int) -> None:

@@ -147,7 +147,7 @@ async def test_a_group_may_throw_the_bot_out(bot: Bot, api: BotApi, ada: Person)
 async def test_a_group_that_has_become_a_supergroup_says_where_it_is(
     bot: Bot, api: BotApi, ada: Person
 ) -> None:
-    new = api.migrate(api.group(-5, "Team", members=[ada]), -1005)
+    new = api.migrate(api.group(-5, "Team", members=[ada]), -1005, by=ada)
     with pytest.raises(ChatMigrated) as refused:
         await bot.send_message(-5, "hello")
     assert refused.value.new_chat_id == new.id

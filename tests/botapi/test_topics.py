@@ -97,6 +97,34 @@ async def test_topics_need_a_forum_and_the_right_to_it(bot: Bot, api: BotApi, fo
         await bot.create_forum_topic(forum.id, "x")
 
 
+async def test_what_the_bot_opened_it_may_close_without_the_right(
+    bot: Bot, ada: Person, forum: Chat
+) -> None:
+    own = (await bot.create_forum_topic(forum.id, "own")).message_thread_id
+    theirs = await ada.opens_topic("theirs", forum)
+    forum.manages_topics = False
+    await bot.close_forum_topic(forum.id, own)
+    with pytest.raises(BadRequest, match="Not enough rights to close the topic"):
+        await bot.close_forum_topic(forum.id, theirs)
+
+
+async def test_in_a_closed_topic_only_who_manages_topics_may_write(
+    bot: Bot, ada: Person, forum: Chat
+) -> None:
+    thread = await ada.opens_topic("mine", forum)
+    await ada.closes_topic(thread, forum)
+    await bot.send_message(forum.id, "Hello", message_thread_id=thread)
+    forum.manages_topics = False
+    with pytest.raises(BadRequest, match="Topic_closed"):
+        await bot.send_message(forum.id, "Hello", message_thread_id=thread)
+
+
+async def test_no_topic_has_the_number_of_general(bot: Bot, ada: Person, forum: Chat) -> None:
+    assert await ada.opens_topic("first", forum) > 1
+    with pytest.raises(BadRequest, match="Message thread not found"):
+        await bot.send_message(forum.id, "Hello", message_thread_id=1)
+
+
 async def test_a_screen_can_be_read_by_topic(bot: Bot, forum: Chat) -> None:
     threads = [
         (await bot.create_forum_topic(forum.id, name)).message_thread_id for name in ("a", "b")

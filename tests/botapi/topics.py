@@ -13,7 +13,9 @@ COLORS = frozenset({0x6FB9F0, 0xFFD67E, 0xCB86DB, 0x8EEE98, 0xFF93B2, 0xFB6F5F})
 
 
 def create_forum_topic(cloud: Cloud, params: Params) -> Json:
-    chat = forum(cloud, params, "create a topic")
+    chat = forum(cloud, params)
+    if not chat.manages_topics:
+        raise bad_request("not enough rights to create a topic")
     name = params.get("name", "").strip()
     check_topic_name(name)
     color = params.get("icon_color", 0x6FB9F0)
@@ -26,8 +28,8 @@ def create_forum_topic(cloud: Cloud, params: Params) -> Json:
 
 
 def edit_forum_topic(cloud: Cloud, params: Params) -> bool:
-    chat = forum(cloud, params, "edit the topic")
-    topic = topic_of(chat, params)
+    chat = forum(cloud, params)
+    topic = topic_to(chat, params, "edit the topic")
     name = params.get("name", topic.name).strip() or topic.name
     check_topic_name(name)
     icon = params.get("icon_custom_emoji_id", topic.icon)
@@ -47,8 +49,8 @@ def reopen_forum_topic(cloud: Cloud, params: Params) -> bool:
 
 
 def turn(cloud: Cloud, params: Params, *, closed: bool) -> bool:
-    chat = forum(cloud, params, "close the topic" if closed else "reopen the topic")
-    topic = topic_of(chat, params)
+    chat = forum(cloud, params)
+    topic = topic_to(chat, params, "close the topic" if closed else "reopen the topic")
     if topic.closed is closed:
         raise bad_request("TOPIC_NOT_MODIFIED")
     topic.closed = closed
@@ -57,26 +59,27 @@ def turn(cloud: Cloud, params: Params, *, closed: bool) -> bool:
 
 
 def delete_forum_topic(cloud: Cloud, params: Params) -> bool:
-    chat = forum(cloud, params, "delete the topic")
-    chat.drop_topic(topic_of(chat, params).thread)
+    chat = forum(cloud, params)
+    chat.drop_topic(topic_to(chat, params, "delete the topic").thread)
     return True
 
 
-def forum(cloud: Cloud, params: Params, wish: str) -> Chat:
+def forum(cloud: Cloud, params: Params) -> Chat:
     chat = cloud.chat(params.get("chat_id"))
     if not chat.forum:
         raise bad_request("the chat is not a forum")
-    if not chat.manages_topics:
-        raise bad_request(f"not enough rights to {wish}")
     return chat
 
 
-def topic_of(chat: Chat, params: Params) -> Topic:
+def topic_to(chat: Chat, params: Params, wish: str) -> Topic:
+    """One's own topics need no right."""
     thread = params.get("message_thread_id") or 0
     if thread <= 0:
         raise bad_request("invalid message thread identifier specified")
     if (topic := chat.topics.get(thread)) is None:
         raise bad_request("TOPIC_ID_INVALID")
+    if not (chat.manages_topics or topic.mine):
+        raise bad_request(f"not enough rights to {wish}")
     return topic
 
 
