@@ -278,6 +278,10 @@ class Outbox:
         here = (letter for letter in self._letters.values() if letter.to == to and letter.open)
         return [letter for letter in here if letter.key.startswith(keys)]
 
+    async def before(self, to: Address, session: str, keys: str, seq: int) -> str | None:
+        """The key of what was told last up to there: of those that begin so, and of cards."""
+        return await asyncio.to_thread(self.mail.before, self.bot, str(to), session, keys, seq)
+
     async def has(self, to: Address, key: str) -> bool:
         return await asyncio.to_thread(self.mail.has, self.bot, str(to), key)
 
