@@ -347,6 +347,16 @@ class Mail:
         with self._reader() as db:
             return db.execute(query, (bot, chat, key)).fetchone() is not None
 
+    def before(self, bot: int, chat: str, session: str, keys: str, seq: int) -> str | None:
+        """The key of the session's last card or letter with such a key, up to that event."""
+        query = (
+            "SELECT key FROM letters WHERE bot = ? AND chat = ? AND session = ? AND seq <= ?"
+            " AND (key GLOB 'card:*' OR substr(key, 1, ?) = ?) ORDER BY seq DESC, id DESC LIMIT 1"
+        )
+        with self._reader() as db:
+            row = db.execute(query, (bot, chat, session, seq, len(keys), keys)).fetchone()
+        return str(row[0]) if row else None
+
     def letter_of(self, bot: int, chat: int, message: int) -> StoredLetter | None:
         query = "SELECT letter FROM sent WHERE bot = ? AND chat = ? AND message = ?"
         with self._reader() as db:

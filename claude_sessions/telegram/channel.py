@@ -54,6 +54,7 @@ class TelegramChannel:
         self._topics = topics
         self._lives: dict[str, Live] = {}  # by session
         self._after: dict[str, str] = {}  # session → the card after which its turn goes on
+        self._seen: dict[str, str | None] = {}  # session → the turn that it saw begin
         self._count = 0
         self._closed = False
 
@@ -78,6 +79,7 @@ class TelegramChannel:
         match news.kind:
             case Kind.WORKING:
                 self._after.pop(session, None)
+                self._seen[session] = news.turn
                 self._outbox.typing(self._to, session)
             case Kind.STREAM if news.turn is not None:
                 await self._grow(session, news, ref.id, looks.Words(news.text))
@@ -110,7 +112,7 @@ class TelegramChannel:
     async def _grow(self, session: str, news: Notification, ref: str, piece: looks.Piece) -> None:
         live = self._lives.get(session)
         if live is None:
-            live = self._lives[session] = self._begun(session, news)
+            live = self._lives[session] = await self._begun(session, news)
         live.pieces[ref] = piece
         if live.letter is None:
             content = live.content(self._clock.now())
@@ -119,15 +121,22 @@ class TelegramChannel:
         self._outbox.still(self._to, session)
         self._outbox.grow(live.letter, lambda: grown.content(self._clock.now()))
 
-    def _begun(self, session: str, news: Notification) -> Live:
-        after = self._after.get(session, "")
+    async def _begun(self, session: str, news: Notification) -> Live:
         return Live(
             session=session,
             name=news.name,
-            key=f"turn:{session}:{news.turn}:{after}",
+            key=await self._place_of(session, news),
             seq=news.seq,
             began=news.began or self._clock.now(),
         )
+
+    async def _place_of(self, session: str, news: Notification) -> str:
+        """Which letter goes on. After a restart only the end of a turn may be told once more."""
+        turn = f"turn:{session}:{news.turn}:"
+        if session in self._after or self._seen.get(session) == news.turn:
+            return turn + self._after.get(session, "")
+        before = await self._outbox.before(self._to, session, turn, news.seq) or turn
+        return turn + before.removeprefix("card:") if before.startswith("card:") else before
 
     async def _answer(self, session: str, news: Notification) -> None:
         """The finished answer takes the place of the running turn; but an edit does not ring."""

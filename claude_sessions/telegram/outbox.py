@@ -317,6 +317,10 @@ class Outbox:
 
     # A row by its key takes less time than the way to another thread and back, and a press waits.
 
+    async def before(self, to: Address, session: str, keys: str, seq: int) -> str | None:
+        """The key of what was told last up to there: of those that begin so, and of cards."""
+        return self.mail.before(self.bot, str(to), session, keys, seq)
+
     async def has(self, to: Address, key: str) -> bool:
         return self.mail.has(self.bot, str(to), key)
 
@@ -324,7 +328,7 @@ class Outbox:
         return self.mail.button(token)
 
     async def letter(self, letter: int) -> StoredLetter | None:
-        return await asyncio.to_thread(self.mail.letter, letter)
+        return self.mail.letter(letter)
 
     async def letter_at(self, chat: int, message: int) -> StoredLetter | None:
         return self.mail.letter_of(self.bot, self._chats.there(chat), message)
