@@ -160,7 +160,7 @@ def turn_undone(state: SessionState, payload: e.TurnUndone) -> str:
 
 def waiting(state: SessionState, turn: e.TurnCompleted, said: str) -> str:
     head = line(
-        f"💬 {state.name} waits for you",
+        f"✅ {state.name} is done",
         clock(turn.duration_ms / 1000),
         changed(state),
         cost(turn.cost_usd),

@@ -211,7 +211,7 @@ async def test_a_turn_in_the_background_is_offered_with_its_diff(
     script: Script, chat: Chat, sandbox: Sandbox
 ) -> None:
     await chat.type("/new --mode acceptEdits --name a mend it")
-    shown = await chat.shows(Kind.WAITING, "a waits for you")
+    shown = await chat.shows(Kind.WAITING, "a is done")
     assert labels(shown) == ["Read", "Reply", "Diff"]
 
 

@@ -114,7 +114,7 @@ async def test_a_message_that_claude_never_took_in_is_delivered_once_after_the_c
     async with machine.chat() as terminal:
         await terminal.shows("1 message is still queued.")
         terminal.type("1")
-        await terminal.shows("a waits for you")
+        await terminal.shows("a is done")
         terminal.type("/quit")
         assert await terminal.left() == 0
     assert model.prompts() == ["hang", "mind the gap"]

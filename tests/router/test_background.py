@@ -69,7 +69,7 @@ async def test_only_the_end_of_a_turn_is_told_with_the_last_words(stage: Stage) 
     )
     assert kinds(here) == [Kind.LAUNCHED, Kind.WAITING]
     waiting = only(here, Kind.WAITING)
-    assert waiting.text == "💬 fix-auth waits for you · 12:40 · $0.61\nThe cookie stays."
+    assert waiting.text == "✅ fix-auth is done · 12:40 · $0.61\nThe cookie stays."
     assert not waiting.foreground
 
 

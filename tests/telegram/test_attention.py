@@ -80,13 +80,13 @@ async def test_done_rings_by_day_and_comes_silently_in_ones_quiet_hours(
     script.on("day", say("By day.")).on("night", say("By night."))
     await answered(phone, "/quiet 22-7", "🔕 Nothing rings for you from 22 to 7 (Europe/Berlin).")
     await phone.owner.says("/new --name a day")
-    assert not (await phone.owner.chat.shows("💬 a waits for you", timeout=20)).silent
+    assert not (await phone.owner.chat.shows("✅ a is done", timeout=20)).silent
     clock.jump_to(berlin(18, 22))
     await phone.owner.says("/new --name b night")
-    assert (await phone.owner.chat.shows("💬 b waits for you", timeout=20)).silent
+    assert (await phone.owner.chat.shows("✅ b is done", timeout=20)).silent
     await answered(phone, "/quiet off", "🔔 It may ring for you at any hour.")
     await phone.owner.says("/new --name c night")
-    assert not (await phone.owner.chat.shows("💬 c waits for you", timeout=20)).silent
+    assert not (await phone.owner.chat.shows("✅ c is done", timeout=20)).silent
 
 
 async def test_a_card_and_what_concerns_the_bot_are_silent_at_night_too(
@@ -111,8 +111,8 @@ async def test_in_groups_the_configured_hours_hold_whatever_a_persons_own_are(
         await answered(phone, "/quiet off", "🔔")
         await phone.owner.says("/new --name inside hello", chat=group)
         await phone.owner.says("/new --name alone hello")
-        assert (await group.shows("💬 inside waits for you", timeout=20)).silent
-        assert not (await phone.owner.chat.shows("💬 alone waits for you", timeout=20)).silent
+        assert (await group.shows("✅ inside is done", timeout=20)).silent
+        assert not (await phone.owner.chat.shows("✅ alone is done", timeout=20)).silent
 
 
 @pytest.mark.parametrize(("hour", "rings"), [(21, True), (23, False)])
@@ -164,7 +164,7 @@ async def test_who_comes_back_is_told_once_and_silently_what_they_missed(
         await gate.reached()
         clock.jump(hours=2)
         gate.open()
-        await phone.owner.chat.shows("💬 fix-auth waits for you", timeout=20)
+        await phone.owner.chat.shows("✅ fix-auth is done", timeout=20)
         clock.jump(hours=1)
         answer = await answered(phone, "/sessions", "1 session")
         (missed,) = told(phone, "While you were away (3 h) · 1 turn")
@@ -182,7 +182,7 @@ async def test_who_was_gone_for_a_moment_is_told_nothing(
     script: Script, phone: Phone, clock: TravelClock
 ) -> None:
     await phone.owner.says("/new --name first hello")
-    await phone.owner.chat.shows("💬 first waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ first is done", timeout=20)
     clock.jump(hours=0.9)
     await answered(phone, "/sessions", "1 session")
     assert not told(phone, "While you were away")
@@ -204,7 +204,7 @@ async def test_a_press_is_coming_back_too_and_what_was_pressed_is_no_longer_aske
     script.on("make", bash("touch made"), say("Made."))
     await phone.owner.says("/new --name other hello")
     await phone.owner.says("/new --name maker make")
-    await phone.owner.chat.shows("💬 other waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ other is done", timeout=20)
     await phone.owner.chat.shows("maker asks", timeout=20)
     clock.jump(hours=3)
     press = await phone.owner.presses("Allow")
@@ -220,7 +220,7 @@ async def test_in_a_group_one_is_told_in_ones_own_chat(
     group = phone.api.group(-100500, "Team", members=[phone.owner, phone.viewer()])
     await phone.viewer().says("/sessions", chat=group)
     await phone.owner.says("/new --name first hello")
-    await phone.owner.chat.shows("💬 first waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ first is done", timeout=20)
     clock.jump(hours=3)
     await phone.viewer().says("/sessions", chat=group)
     await phone.owner.says("/sessions", chat=group)
@@ -233,7 +233,7 @@ async def test_the_terminal_is_a_door_too_with_the_same_position(
     script: Script, phone: Phone, clock: TravelClock
 ) -> None:
     await phone.owner.says("/new --name first hello")
-    await phone.owner.chat.shows("💬 first waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ first is done", timeout=20)
     clock.jump(hours=3)
     caller = phone.daemon.local_caller("terminal", "console|local")
     missed = await phone.daemon.missed("/sessions", caller)
@@ -248,7 +248,7 @@ async def test_the_digest_can_be_read_again_and_from_any_door(
 ) -> None:
     await answered(phone, "/digest", "Since 21:00\nNothing happened.")
     await phone.owner.says("/new --name first hello")
-    await phone.owner.chat.shows("💬 first waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ first is done", timeout=20)
     clock.jump(hours=3)
     digest = await answered(phone, "/digest", "Since 21:00 · 1 turn")
     assert "✅ first done 3 h ago" in digest.text
@@ -276,7 +276,7 @@ async def test_a_morning_digest_rings_once_when_the_quiet_hours_end(
     async with opening() as phone:
         await a_night_with_news(phone, clock)
         gate.open()
-        assert (await phone.owner.chat.shows("💬 nightly waits for you", timeout=20)).silent
+        assert (await phone.owner.chat.shows("✅ nightly is done", timeout=20)).silent
         clock.jump_to(berlin(19, 6, 59))
         await phone.viewer().says("/sessions")
         await phone.viewer().chat.shows("1 session")
@@ -300,7 +300,7 @@ async def test_a_daemon_killed_right_after_the_morning_digest_does_not_repeat_it
     async with opening() as phone:
         await a_night_with_news(phone, clock)
         gate.open()
-        await phone.owner.chat.shows("💬 nightly waits for you", timeout=20)
+        await phone.owner.chat.shows("✅ nightly is done", timeout=20)
         before = phone.daemon.pool.attention.presence.of("owner")
         clock.jump_to(berlin(19, 7))
         digest = await phone.owner.chat.shows("☀️ Since 21:00")
@@ -322,7 +322,7 @@ async def test_a_daemon_that_was_down_in_the_morning_tells_it_when_it_is_up(
     async with opening() as phone:
         await a_night_with_news(phone, clock)
         gate.open()
-        await phone.owner.chat.shows("💬 nightly waits for you", timeout=20)
+        await phone.owner.chat.shows("✅ nightly is done", timeout=20)
     clock.jump_to(berlin(19, 9))
     async with opening() as phone:
         assert not (await phone.owner.chat.shows("☀️ Since 21:00 · 1 turn")).silent
@@ -333,7 +333,7 @@ async def test_after_a_night_without_news_nothing_is_said(
 ) -> None:
     await answered(phone, "/quiet 22-7", "🔕")
     await phone.owner.says("/new --name early hello")
-    await phone.owner.chat.shows("💬 early waits for you", timeout=20)  # that rang
+    await phone.owner.chat.shows("✅ early is done", timeout=20)  # that rang
     clock.jump_to(berlin(19, 7))
     clock.jump(seconds=90)
     await phone.viewer().says("/sessions")
@@ -348,7 +348,7 @@ async def test_who_was_up_at_night_is_told_only_what_came_after(
     script.on("work", say("Wait", gate, "ed."))
     await a_night_with_news(phone, clock)
     gate.open()
-    await phone.owner.chat.shows("💬 nightly waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ nightly is done", timeout=20)
     clock.jump(seconds=60)
     await answered(phone, "/sessions", "1 session")
     clock.jump_to(berlin(19, 7))

@@ -59,7 +59,7 @@ async def test_the_terminal_shows_that_telegram_is_out_of_reach_and_what_waits(
     script: Script, phone: Phone
 ) -> None:
     await phone.owner.says("/new --name first hello")
-    await phone.owner.chat.shows("💬 first waits for you", timeout=20)
+    await phone.owner.chat.shows("✅ first is done", timeout=20)
     await phone.api.goes_down()
     caller = phone.daemon.local_caller("terminal", "console|local")
     await phone.daemon.hear("/say first and now", caller)
@@ -83,7 +83,7 @@ async def test_a_chat_that_cannot_be_reached_is_named_with_its_reason(
 ) -> None:
     group = phone.api.group(-100500, "Team", members=[phone.owner])
     await phone.owner.says("/new --name first hello", chat=group)
-    await group.shows("💬 first waits for you", timeout=20)
+    await group.shows("✅ first is done", timeout=20)
     phone.api.kick(group)
     caller = phone.daemon.local_caller("terminal", "console|local")
     await phone.daemon.hear("/say first and now", caller)
