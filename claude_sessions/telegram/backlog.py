@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
+from telegram import Message
+
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action
 from claude_sessions.commands.figures import count
@@ -21,18 +23,28 @@ Hear = Callable[[list[Part], bool], Awaitable[None]]
 
 class Backlog:
     def __init__(
-        self, *, inbox: Inbox, outbox: Outbox, started: datetime, minutes: float, hear: Hear
+        self,
+        *,
+        inbox: Inbox,
+        outbox: Outbox,
+        started: datetime,
+        minutes: float,
+        hear: Hear,
+        heeded: Callable[[Message], bool],
     ) -> None:
+        """`heeded`: whether somebody who may be answered has said something in it."""
         self._inbox = inbox
         self._outbox = outbox
         self._started = started
         self._oldest = started - timedelta(minutes=minutes)
         self._hear = hear
+        self._heeded = heeded
         self._held: dict[tuple[str, int], list[list[Part]]] = {}  # place, person
 
     async def hear(self, parts: list[Part], joins: bool) -> None:
         """At once, unless it is old."""
-        if parts[0].message.date >= self._oldest:
+        message = parts[0].message
+        if message.date >= self._oldest or not self._heeded(message):
             await self._hear(parts, joins)
         else:
             await self.hold(parts)

@@ -18,7 +18,6 @@ from claude_sessions.commands.chat import parse
 from claude_sessions.commands.lines import line_of
 from claude_sessions.errors import BadRequest, SessionsError, UsageError
 from claude_sessions.people import Caller
-from claude_sessions.settings import PersonSettings
 from claude_sessions.storage.mail import StoredLetter
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
@@ -247,8 +246,8 @@ class Door:
             self._outbox.heard_from(update.my_chat_member.chat.id)
         await self._inbox.mark(ids, "done")
 
-    def person_at(self, message: Message) -> PersonSettings | None:
-        return self._people.find(message.from_user)
+    def heeds(self, message: Message) -> bool:
+        return self._people.find(message.from_user) is not None and not says_nothing(message)
 
 
 def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> c.Reply:

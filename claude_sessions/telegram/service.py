@@ -136,6 +136,7 @@ class Telegram:
             started=started,
             minutes=self._settings.telegram.old_updates_minutes,
             hear=self._door.hear,
+            heeded=self._door.heeds,
         )
         presses = Presses(
             courier=self._courier,
