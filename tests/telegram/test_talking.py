@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -386,6 +387,15 @@ async def test_bots_are_not_answered_nor_told_of(phone: Phone) -> None:
     await group.shows("No sessions")
     assert len(group.of_bot) == 1
     assert not phone.owner.chat.of_bot
+
+
+async def test_what_a_stranger_said_while_nobody_was_there_is_not_answered_either(
+    phone: Phone,
+) -> None:
+    mallory = phone.api.person(666, "Mallory")
+    await mallory.says("hello?", date=int(time.time()) - 3600)
+    await phone.owner.chat.shows("Mallory")
+    assert mallory.chat.of_bot == []
 
 
 async def test_a_message_about_the_chat_itself_is_no_message(phone: Phone) -> None:
