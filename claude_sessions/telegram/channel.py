@@ -94,10 +94,24 @@ class TelegramChannel:
             case _:
                 if news.kind in ENDS_A_TURN:
                     await self._finish(session)
-                await self._tell(news)
+                if not await self._has_taken_its_place(session, news):
+                    await self._tell(news)
 
     def _takes_its_place(self, session: str, news: Notification) -> bool:
         return news.foreground and session in self._lives and not looks.failed(news)
+
+    async def _has_taken_its_place(self, session: str, news: Notification) -> bool:
+        """Before a restart, and only this last event of the turn is told once more."""
+        answer = news.kind is Kind.WAITING and news.foreground and not looks.failed(news)
+        if not answer or self._knows(session, news):
+            return False
+        turn = f"turn:{session}:{news.turn}:"
+        before = await self._outbox.before(self._to, session, turn, news.seq)
+        return before is not None and before.startswith(turn)
+
+    def _knows(self, session: str, news: Notification) -> bool:
+        """Whether it has heard all that this turn has said."""
+        return session in self._after or self._seen.get(session) == news.turn
 
     # --- a turn
 
@@ -125,7 +139,7 @@ class TelegramChannel:
     async def _place_of(self, session: str, news: Notification) -> str:
         """Which letter goes on. After a restart only the end of a turn may be told once more."""
         turn = f"turn:{session}:{news.turn}:"
-        if session in self._after or self._seen.get(session) == news.turn:
+        if self._knows(session, news):
             return turn + self._after.get(session, "")
         before = await self._outbox.before(self._to, session, turn, news.seq) or turn
         return turn + before.removeprefix("card:") if before.startswith("card:") else before
