@@ -11,7 +11,6 @@ from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.letters import Content, Letter
 from claude_sessions.telegram.outbox import Outbox
-from claude_sessions.telegram.topics import Topics
 
 ENDS_A_TURN = frozenset(
     {Kind.WAITING, Kind.CURTAIN, Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT}
@@ -45,13 +44,11 @@ class TelegramChannel:
         outbox: Outbox,
         *,
         clock: Clock,
-        topics: Topics,
     ) -> None:
         self.id = to.channel
         self._to = to
         self._outbox = outbox
         self._clock = clock
-        self._topics = topics
         self._lives: dict[str, Live] = {}  # by session
         self._after: dict[str, str] = {}  # session → the card after which its turn goes on
         self._seen: dict[str, str | None] = {}  # session → the turn that it saw begin
@@ -95,7 +92,8 @@ class TelegramChannel:
             case _:
                 if news.kind in ENDS_A_TURN:
                     await self._finish(session)
-                await self._tell(news)
+                if not await self._has_taken_its_place(session, news):
+                    await self._tell(news)
 
     def _takes_its_place(self, session: str, news: Notification) -> bool:
         return news.foreground and session in self._lives and not looks.failed(news)
@@ -105,7 +103,20 @@ class TelegramChannel:
         at = Address.of_channel(news.answered_at)
         if at is None or at.chat != self._to.chat or at.thread is None:
             return False
-        return self._topics.at_home(at, news.session)
+        return self._outbox.topics.at_home(at, news.session)
+
+    async def _has_taken_its_place(self, session: str, news: Notification) -> bool:
+        """Before a restart, and only this last event of the turn is told once more."""
+        answer = news.kind is Kind.WAITING and news.foreground and not looks.failed(news)
+        if not answer or self._knows(session, news):
+            return False
+        turn = f"turn:{session}:{news.turn}:"
+        before = await self._outbox.before(self._to, session, turn, news.seq)
+        return before is not None and before.startswith(turn)
+
+    def _knows(self, session: str, news: Notification) -> bool:
+        """Whether it has heard all that this turn has said."""
+        return session in self._after or self._seen.get(session) == news.turn
 
     # --- a turn
 
@@ -133,7 +144,7 @@ class TelegramChannel:
     async def _place_of(self, session: str, news: Notification) -> str:
         """Which letter goes on. After a restart only the end of a turn may be told once more."""
         turn = f"turn:{session}:{news.turn}:"
-        if session in self._after or self._seen.get(session) == news.turn:
+        if self._knows(session, news):
             return turn + self._after.get(session, "")
         before = await self._outbox.before(self._to, session, turn, news.seq) or turn
         return turn + before.removeprefix("card:") if before.startswith("card:") else before

@@ -72,7 +72,7 @@ class Outbox:
         self._interval = interval
         self._drafts = drafts
         self._close_seconds = close_seconds
-        self._topics = topics
+        self.topics = topics
         self._chats = chats
         self._lanes: dict[int, Lane] = {}
         self._letters: dict[int, Letter] = {}
@@ -248,7 +248,7 @@ class Outbox:
                 clock=self._clock,
                 interval=self._interval,
                 drafts=self._drafts,
-                placing=self._topics,
+                placing=self.topics,
                 there=self._chats.there,
             )
             if self._begun:
@@ -387,9 +387,9 @@ class Outbox:
         letters = [
             letter
             for letter in self._lane(chat).letters.values()
-            if self._topics.thread(letter.to, letter.session) == thread
+            if self.topics.thread(letter.to, letter.session) == thread
         ]
-        words = self._topics.gone(chat, thread)
+        words = self.topics.gone(chat, thread)
         for letter in letters:
             letter.begin_anew()
             await self._note(letter, lambda mail: mail.begin_anew(letter.id))  # noqa: B023

@@ -108,7 +108,7 @@ class Telegram:
         address = Address.of_channel(channel)
         if address is None:
             return None
-        return TelegramChannel(address, self.outbox, clock=self._clock, topics=self._topics)
+        return TelegramChannel(address, self.outbox, clock=self._clock)
 
     async def serve(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], attention: Attention

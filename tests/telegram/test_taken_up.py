@@ -101,7 +101,8 @@ async def test_a_running_turn_of_which_no_word_was_stored_does_not_run_for_ever(
     stop = NewButton(token="stop", label="Stop", line="/interrupt first", needs_text=False)
 
     def began(mail: Mail) -> None:
-        mail._db.execute("UPDATE letters SET open = 1, key = key || 'x' WHERE key LIKE 'turn:%'")
+        lost = "UPDATE letters SET open = 1, key = 'turn:' || session || ':t2:'"
+        mail._db.execute(f"{lost} WHERE key LIKE 'turn:%'")
         query = "SELECT chat, key, session FROM letters WHERE open"
         chat, key, session = mail._db.execute(query).fetchone()
         content = words("first · 0:01", Action(label="Stop", line="/interrupt first")).dump()
