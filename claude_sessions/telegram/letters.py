@@ -85,6 +85,7 @@ class Letter:
     id: int
     to: Address
     key: str
+    seq: int
     session: str | None
     content: Content
     version: int
@@ -110,6 +111,7 @@ class Letter:
             id=stored.id,
             to=Address.read(stored.chat),
             key=stored.key,
+            seq=stored.seq,
             session=stored.session,
             content=Content.load(stored.content),
             version=stored.version,
