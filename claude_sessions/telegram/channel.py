@@ -29,6 +29,11 @@ class Live:
     pieces: dict[str, looks.Piece] = field(default_factory=dict)
     letter: Letter | None = None
 
+    @property
+    def told(self) -> bool:
+        """All of it, before a restart: of what is told again, the beginning may be missing."""
+        return self.letter is not None and self.letter.id > 0 and not self.letter.open
+
     def content(self, now: datetime) -> Content:
         stop = Action(label="Stop", line=f"/interrupt {self.session}")
         seconds = max((now - self.began).total_seconds(), 0.0)
@@ -51,6 +56,7 @@ class TelegramChannel:
         self._clock = clock
         self._lives: dict[str, Live] = {}  # by session
         self._after: dict[str, str] = {}  # session → the card after which its turn goes on
+        self._past: dict[str, Live] = {}  # session → what stands above the card, or went back
         self._seen: dict[str, str | None] = {}  # session → the turn that it saw begin
         self._count = 0
         self._closed = False
@@ -76,6 +82,7 @@ class TelegramChannel:
         match news.kind:
             case Kind.WORKING:
                 self._after.pop(session, None)
+                self._past.pop(session, None)
                 self._seen[session] = news.turn
                 self._outbox.typing(self._to, session)
             case Kind.STREAM if news.turn is not None:
@@ -87,11 +94,11 @@ class TelegramChannel:
             case Kind.WAITING if self._takes_its_place(session, news):
                 await self._answer(session, news)
             case Kind.CURTAIN:
-                await self._finish(session)
+                await self._finish(session, news.seq)
                 self._after[session] = news.key  # should it come back, it goes on below
             case _:
                 if news.kind in ENDS_A_TURN:
-                    await self._finish(session)
+                    await self._finish(session, news.seq)
                 if not await self._has_taken_its_place(session, news):
                     await self._tell(news)
 
@@ -121,6 +128,10 @@ class TelegramChannel:
     # --- a turn
 
     async def _grow(self, session: str, news: Notification, ref: str, piece: looks.Piece) -> None:
+        if (past := self._past.get(session)) is not None and ref in past.pieces:
+            past.pieces[ref] = piece  # the end of a block, after the card that it led to
+            await self._end(past)
+            return
         live = self._lives.get(session)
         if live is None:
             live = self._lives[session] = await self._begun(session, news)
@@ -153,6 +164,8 @@ class TelegramChannel:
         """The finished answer takes the place of the running turn; but an edit does not ring."""
         live = self._lives.pop(session)
         self._outbox.still(self._to, session)
+        if live.told:
+            return
         pieces = list(live.pieces.values())
         content = looks.finished(pieces, news.text, news.actions, live.name)
         letter = await self._put(live.key, content, news, seq=live.seq)
@@ -165,16 +178,20 @@ class TelegramChannel:
         content = Content(parts=done.parts, ring=True, reply_to=reply_to)
         await self._put(f"{news.key}:ring", content, news, seq=news.seq)
 
-    async def _finish(self, session: str) -> None:
+    async def _finish(self, session: str, seq: int) -> None:
         """It is over, or looked at elsewhere: what it said stays, and nothing is left to press."""
         live = self._lives.pop(session, None)
         self._outbox.still(self._to, session)
-        if live is not None and live.letter is not None:
-            content = looks.finished(list(live.pieces.values()), "", name=live.name)
-            await self._close(live.key, content, session)
+        if live is not None and live.letter is not None and not live.told:
+            await self._end(live)
+            self._past[session] = live
         for left in self._outbox.growing(self._to, f"turn:{session}:"):
-            # Of a daemon that is no more, which had stored nothing of what was said.
-            await self._close(left.key, replace(left.content, actions=(), late=False), session)
+            if left.seq <= seq:  # of a daemon that is no more, and had stored nothing of its words
+                await self._close(left.key, replace(left.content, actions=(), late=False), session)
+
+    async def _end(self, live: Live) -> None:
+        content = looks.finished(list(live.pieces.values()), "", name=live.name)
+        await self._close(live.key, content, live.session)
 
     async def _close(self, key: str, content: Content, session: str) -> None:
         await self._outbox.put(self._to, key, content, session=session, open=False)
@@ -185,7 +202,7 @@ class TelegramChannel:
         """What the turn says after a card stands below it."""
         assert news.card is not None
         if not news.card.decided:
-            await self._finish(session)
+            await self._finish(session, news.seq)
             self._after[session] = news.card.approval_id
         await self._put(news.key, self._looking(news), news, seq=news.seq, open=not news.final)
 

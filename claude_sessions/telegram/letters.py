@@ -87,6 +87,7 @@ class Letter:
     id: int
     to: Address
     key: str
+    seq: int
     session: str | None
     content: Content
     version: int
@@ -112,6 +113,7 @@ class Letter:
             id=stored.id,
             to=Address.read(stored.chat),
             key=stored.key,
+            seq=stored.seq,
             session=stored.session,
             content=Content.load(stored.content),
             version=stored.version,

@@ -216,8 +216,11 @@ class Outbox:
         self._lane(letter.to.chat).letters[letter.id] = letter
 
     def grow(self, letter: Letter, live: Callable[[], Content]) -> None:
-        """What it shows from now on, until it is put again; asked for when its turn comes."""
-        if letter.id in self._letters:
+        """What it shows from now on, until it is put again; asked for when its turn comes.
+
+        What is finished grows no more.
+        """
+        if letter.open and letter.id in self._letters:
             letter.live, letter.dirty = live, True
             self._stir(letter.to.chat)
 

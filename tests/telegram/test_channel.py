@@ -79,3 +79,37 @@ async def test_what_was_cut_off_anywhere_goes_on_where_it_was(
         await told(outbox, killed - 1)
         await eventually(lambda: texts(api) == SHOWN)
         assert not any(message.buttons for message in api.chat(ADA.chat).of_bot)
+
+
+async def test_the_end_of_a_block_that_comes_after_its_card_stands_above_it(
+    tmp_path: Path, api: BotApi
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        channel = TelegramChannel(ADA, outbox, clock=SystemClock())
+        await channel.send(STORY[0])
+        block = await channel.send(news(Kind.STREAM, 1, "I beg", final=False))
+        await channel.send(card(3))
+        await channel.edit(block, news(Kind.STREAM, 4, "I begin."))
+        await channel.send(card(5, "✅ Allowed"))
+        for notification in STORY[4:]:
+            await channel.send(notification)
+        await eventually(lambda: texts(api) == SHOWN)
+
+
+async def test_the_end_of_one_turn_does_not_cut_the_next_one_short(
+    tmp_path: Path, api: BotApi
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        channel = TelegramChannel(ADA, outbox, clock=SystemClock())
+        for notification in STORY:
+            await channel.send(notification)
+        await channel.send(news(Kind.WORKING, 7, turn="t2"))
+        await channel.send(news(Kind.STREAM, 8, "More", turn="t2", final=False))
+        again = TelegramChannel(ADA, outbox, clock=SystemClock())
+        for notification in STORY:
+            await again.send(notification)
+        await again.send(news(Kind.WORKING, 7, turn="t2"))
+        await again.send(news(Kind.STREAM, 9, "More of it.", turn="t2"))
+        await again.send(news(Kind.CURTAIN, 10, turn="t2"))
+        await eventually(lambda: not waiting(outbox))
+        assert texts(api) == [*SHOWN, "More of it."]
