@@ -320,7 +320,8 @@ class Mail:
         with self._transaction():
             self._db.execute("DELETE FROM inbox WHERE state = 'done' AND at < ?", (before,))
             self._db.execute(
-                "DELETE FROM letters WHERE at < ? AND seq <= ? AND NOT open AND shown >= version",
+                "DELETE FROM letters WHERE at < ? AND seq <= ? AND NOT open AND shown >= version"
+                " AND key NOT LIKE 'stranger:%'",  # of whom nobody is told twice
                 (before, seq),
             )
             for table in ("sent", "buttons"):

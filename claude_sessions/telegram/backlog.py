@@ -15,7 +15,6 @@ from claude_sessions.telegram.inbox import Inbox
 from claude_sessions.telegram.outbox import Outbox
 from claude_sessions.telegram.people import People
 from claude_sessions.telegram.places import Places
-from claude_sessions.telegram.reception import safely
 
 SHOWN = 10
 Hear = Callable[[list[Part], bool], Awaitable[None]]
@@ -32,14 +31,18 @@ class Backlog:
         minutes: float,
         people: People,
         hear: Hear,
+        retake: Callable[[Part], None],
     ) -> None:
+        """`retake` lets a part come once more, before whatever its person says next."""
         self._inbox = inbox
         self._outbox = outbox
         self._places = places
         self._people = people
         self._oldest = started - timedelta(minutes=minutes)
         self._hear = hear
+        self._retake = retake
         self._asked: set[int] = set()  # by the daemon before this one
+        self._released: set[int] = set()  # their person wants them to be heard
         self._held: dict[tuple[str, int], list[list[Part]]] = {}  # place, person
 
     def ask_again(self, update_id: int) -> None:
@@ -55,7 +58,8 @@ class Backlog:
             await self._hear(parts, joins)
 
     def _waits(self, part: Part) -> bool:
-        return part.update_id in self._asked or part.message.date < self._oldest
+        old = part.update_id in self._asked or part.message.date < self._oldest
+        return old and part.update_id not in self._released
 
     async def _hold(self, parts: list[Part]) -> None:
         await self._inbox.mark([part.update_id for part in parts], "held")
@@ -100,8 +104,9 @@ class Backlog:
             await self._put(at, held, f"{number} dropped.")
             return "Dropped."
         await self._put(at, held, f"{number} from while I was away: run now.")
-        for parts in held:
-            await safely(self._hear(parts, False))
+        for part in [part for parts in held for part in parts]:
+            self._released.add(part.update_id)
+            self._retake(part)
         return ""
 
     async def _show(self, at: Address, held: list[list[Part]]) -> None:

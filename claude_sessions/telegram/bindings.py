@@ -32,17 +32,18 @@ class Binding(BaseModel):
 
 
 class Bindings:
-    """Read anew each time, like all documents; there is one for each owner in a chat."""
+    """There is one for each owner in a chat. Looked at for every message, so kept at hand too."""
 
     def __init__(self, documents: Documents) -> None:
         self._table = documents.table("topics", Binding)
+        self._known = dict(self._table.all())
         self.changed = asyncio.Event()  # for whoever clears it
 
     def all(self) -> list[Binding]:
-        return list(self._table.all().values())
+        return list(self._known.values())
 
     def find(self, chat: int, owner: str) -> Binding | None:
-        return self._table.get(_key(chat, owner))
+        return self._known.get(_key(chat, owner))
 
     def at(self, chat: int, thread: int) -> Binding | None:
         """The one that has this topic."""
@@ -55,7 +56,9 @@ class Bindings:
         return [binding for binding in self.all() if binding.owner == owner]
 
     def put(self, binding: Binding) -> Binding:
-        self._table.put(_key(binding.chat, binding.owner), binding)
+        key = _key(binding.chat, binding.owner)
+        self._table.put(key, binding)
+        self._known[key] = binding
         self.changed.set()
         return binding
 
@@ -65,7 +68,9 @@ class Bindings:
             self.put(present.model_copy(update=fields))
 
     def remove(self, binding: Binding) -> None:
-        self._table.remove(_key(binding.chat, binding.owner))
+        key = _key(binding.chat, binding.owner)
+        self._table.remove(key)
+        self._known.pop(key, None)
 
 
 def _key(chat: int, owner: str) -> str:

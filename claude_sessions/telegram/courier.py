@@ -20,7 +20,7 @@ import io
 import os
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -54,7 +54,7 @@ from telegram.request import HTTPXRequest
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.bot import PollingBot
 from claude_sessions.telegram.letters import Face, File, Keyboard
-from claude_sessions.telegram.render import Rich
+from claude_sessions.telegram.render import Rich, plain
 
 SECONDS = 20.0
 POOL = 64
@@ -71,6 +71,7 @@ NO_RIGHTS = re.compile(r"rights|admin_required", re.I)
 NO_MESSAGE = re.compile(
     r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.I
 )
+KEPT = re.compile(r"message can't be deleted", re.I)
 TOO_LARGE = re.compile(r"\(413\)|entity too large", re.I)
 
 
@@ -270,8 +271,15 @@ class Courier:
                 raise
 
     async def delete(self, chat: int, message: int) -> None:
-        async with outcomes():
-            await self._bot.delete_message(chat, message)
+        """What is too old for that loses its words, and whatever could be pressed."""
+        try:
+            async with outcomes():
+                await self._bot.delete_message(chat, message)
+        except MessageGone as error:
+            if not KEPT.search(str(error)):
+                raise
+            with suppress(Refused):  # a document has no words to lose
+                await self.edit(chat, message, Face(rich=plain("…")))
 
     async def typing(self, to: Address) -> None:
         async with outcomes():

@@ -147,7 +147,7 @@ class Door:
         command = await self._meant(message, letter, text, files, at)
         session = (letter.session if letter is not None else None) or await self._topics.bound(at)
         if isinstance(command, c.Talk):
-            if letter is None and answered and _is_ours(message, self._bot):
+            if session is None and letter is None and answered and _is_ours(message, self._bot):
                 raise self._forgotten(command, at)
             command = replace(command, session=session)
         elif session is not None:
@@ -195,7 +195,7 @@ class Door:
         unknown = BadRequest("I no longer know which session that was from. Say it to:")
         unknown.actions = tuple(
             Action(label="The one in front", line=line)
-            for session in self._fronts(at.channel)[:1]
+            for session in self._fronts(self._places.channel(at).channel)[:1]
             if (line := line_of(c.Respond(session=session, text=command.text)))
         )
         return unknown if unknown.actions else BadRequest(f"{unknown} /say NAME …")
@@ -239,16 +239,17 @@ class Door:
     # --- what else may come
 
     async def stranger(self, message: Message) -> None:
-        """No answer; the owners hear of each once."""
+        """No answer; the owners hear once of each who spoke to the bot, and not just beside it."""
         user = message.from_user
-        if user is None or user.is_bot:
+        beside = message.chat.type != "private" and not (message.text or "").startswith("/")
+        if user is None or user.is_bot or beside:
             return
         words = (
             f"👤 Somebody I do not know wrote to me: {user.full_name}, id {user.id}. "
             "They got no answer. To let them in, add them under [[people]] and start again."
         )
         for owner in self._people.owners:
-            await self._outbox.put(owner, f"stranger:{user.id}", looks.said(words, ring=True))
+            await self._outbox.put(owner, f"stranger:{user.id}", looks.said(words))
 
     async def pass_over(self, update: Update) -> None:
         """Edits are not followed, which is said; of the rest nobody need hear."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Protocol
 
 import structlog
@@ -32,6 +33,7 @@ from claude_sessions.telegram.render import plain
 TICK = 15.0  # seconds; how often a turn that says nothing shows that time passes
 TYPING = 4.5
 REVOKED = 60.0
+MOVING = 1.0
 UNREACHABLE = 3600.0
 SLOWEST = 60.0
 IN_ORDER = 4  # failures of one letter for which all others wait
@@ -244,9 +246,10 @@ class Lane:
             letter.messages.pop()
             await self._keeper.gone(letter, message)
             return False
-        for copy in letter.copies:
-            if letter.faces.get(copy) != faces[-1]:
-                await self._edit(letter, copy, faces[-1])
+        pressable = [face for face in faces if face.file is None][-1:]
+        for copy, face in product(letter.copies, pressable):
+            if letter.faces.get(copy) != face:
+                await self._edit(letter, copy, face)
                 return False
         return True
 
@@ -282,6 +285,8 @@ class Lane:
             if not repeated and not isinstance(error, Lost):
                 await self._keeper.not_tried(letter, part)
             raise
+        if to.chat != self.there:
+            return  # it became another chat just then: there it is sent anew
         letter.messages.append(message)
         letter.faces[message] = face
         letter.unnoted[message] = part
@@ -326,8 +331,11 @@ class Lane:
 
     async def _elsewhere(self, letter: Letter, error: Undelivered, now: float) -> None:
         thread = self._placing.thread(letter.to, letter.session)
-        if thread is None:  # General itself
-            await self._closed(letter, error, now)
+        if thread is None:  # General itself is closed; its topics need not be
+            letter.retry_at = now + SLOWEST
+            letter.failures += 1
+            if letter.failures == 1:
+                await self._keeper.trouble_at(self.chat, str(error))
         elif isinstance(error, TopicClosed):
             self._placing.shut(self.chat, thread)
         else:
@@ -338,7 +346,7 @@ class Lane:
         gone = self._touched
         letter.messages = [message for message in letter.messages if message != gone]
         letter.copies = [message for message in letter.copies if message != gone]
-        letter.live = None
+        letter.live, letter.dismissed = None, True
         await self._keeper.not_tried(letter, len(letter.messages))
         await self._keeper.gone(letter, gone)
 
@@ -356,7 +364,8 @@ class Lane:
 
     async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
         match error:
-            case Moved(chat=chat) if chat != self.there:
+            case Moved(chat=chat):
+                self._retry_at = now + MOVING if chat == self.there else 0.0
                 self._keeper.migrated(self.chat, chat)
             case Revoked():  # whoever polls says so
                 self._retry_at = now + REVOKED

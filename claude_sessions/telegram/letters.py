@@ -106,6 +106,7 @@ class Letter:
     failures: int = 0
     refusals: int = 0  # of what it says now; after the first, it says it without any formatting
     unnoted: dict[int, int] = field(default_factory=dict)  # message → part: out, but not stored
+    dismissed: bool = False  # somebody deleted it: it is not shown again for what only grows
 
     @classmethod
     def of(cls, stored: StoredLetter) -> Letter:
@@ -127,6 +128,7 @@ class Letter:
         )
 
     def update(self, stored: StoredLetter) -> None:
+        self.dismissed = False
         if self.version != stored.version:
             self.refusals = 0
         self.content = Content.load(stored.content)

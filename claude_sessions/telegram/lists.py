@@ -49,7 +49,9 @@ class Lists:
     def shown(self, at: Address, key: str, reply: c.Reply, caller: Caller) -> None:
         if not reply.again.startswith(INBOX):
             return
-        self._inboxes.pop((at, key), None)
+        for known, shown in list(self._inboxes.items()):
+            if known == (at, key) or (shown.at, shown.again) == (at, reply.again):
+                del self._inboxes[known]  # one that stands further up is true after a press
         if waiting := frozenset(reply.data.get("approvals", ())):
             self._inboxes[at, key] = Shown(
                 at=at, key=key, again=reply.again, caller=caller, waiting=waiting

@@ -220,7 +220,7 @@ class Outbox:
 
         What is finished grows no more.
         """
-        if letter.open and letter.id in self._letters:
+        if letter.open and not letter.dismissed and letter.id in self._letters:
             letter.live, letter.dirty = live, True
             self._stir(letter.to.chat)
 

@@ -46,6 +46,7 @@ class Parcels:
         try:
             _copy(path, inode, copy)
         except OSError as error:
+            copy.unlink(missing_ok=True)
             raise BadRequest(f"{path.name} cannot be read: {error.strerror}.") from error
         return replace(reply, data={**reply.data, "parcel": str(copy)})
 

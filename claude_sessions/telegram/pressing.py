@@ -33,7 +33,7 @@ TOAST = 180
 TWICE = 2.0  # seconds in which a finger that trembles presses once
 OLD = "This button is from long ago. /sessions shows what there is now."
 ELSEWHERE = "This button belongs to another chat."
-TWICE_SAID = "Pressed twice: it is done once."
+TWICE_SAID = "Pressed twice: the first press counts."
 NOT_HERE = "This button belongs to another message."
 CHANGED = "That has changed since: the message shows what can be done now."
 
@@ -73,7 +73,7 @@ class Presses:
         await self._take(update_id, query)
         person, message = self._people.find(query.from_user), query.message
         if person is not None and message is not None:  # after it: a press is answered at once
-            at = Address(message.chat.id)
+            at = Address(self._places.chat(message.chat.id))
             await self._welcome.back(self._people.caller(person, at), at)
 
     async def _take(self, update_id: int, query: CallbackQuery) -> None:
@@ -83,9 +83,9 @@ class Presses:
             await self._inbox.mark([update_id], "done")
             return
         twice = self._is_twice(query.data, query.from_user.id)
-        self._outbox.heard_from(message.chat.id)
-        button = await self._outbox.button(query.data)
         chat = self._places.chat(message.chat.id)
+        self._outbox.heard_from(chat)
+        button = await self._outbox.button(query.data)
         problem = await self._problem(button, chat, message.message_id)
         if button is None or problem is not None:
             await self._say(update_id, query, button, problem or OLD)
@@ -119,7 +119,7 @@ class Presses:
     async def _problem(self, button: StoredButton | None, chat: int, message: int) -> str | None:
         if button is None:
             return OLD
-        if Address.read(button.chat).chat != chat:
+        if self._places.chat(Address.read(button.chat).chat) != chat:
             return ELSEWHERE
         letter = await self._outbox.letter_at(chat, message)
         if letter is None:

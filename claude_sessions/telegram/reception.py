@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import structlog
-from telegram import CallbackQuery, Message, Update
+from telegram import CallbackQuery, Update
 
 from claude_sessions.clock import Clock
 from claude_sessions.telegram.files import says_nothing
@@ -44,13 +44,13 @@ class Reception:
             press = self._press(update.update_id, update.callback_query)
             self._spawn(safely(press), f"telegram.press:{update.update_id}")
         elif update.message is not None and not says_nothing(update.message):
-            self._line_up(update.update_id, update.message)
+            at = self._clock.monotonic()
+            self.line_up(Part(update_id=update.update_id, message=update.message, at=at))
         else:
             self._spawn(safely(self._pass_over(update)), f"telegram.other:{update.update_id}")
 
-    def _line_up(self, update_id: int, message: Message) -> None:
+    def line_up(self, part: Part) -> None:
         """In a group, one person's paste is not broken by what another says meanwhile."""
-        part = Part(update_id=update_id, message=message, at=self._clock.monotonic())
         if part.speaker not in self._queues:
             self._queues[part.speaker] = asyncio.Queue()
             self._spawn(self._attend(part.speaker), f"telegram.speaker:{part.sender}")

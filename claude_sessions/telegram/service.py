@@ -171,6 +171,7 @@ class Telegram:
             minutes=self._settings.telegram.old_updates_minutes,
             people=self._people,
             hear=self._door.hear,
+            retake=lambda part: self._reception.line_up(part),
         )
         presses = Presses(
             courier=self._courier,

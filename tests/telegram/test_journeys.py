@@ -81,6 +81,17 @@ async def test_a_stranger_gets_no_answer_and_the_owner_hears_of_them_once(phone:
     assert sum("Mallory" in message.text for message in phone.owner.chat.of_bot) == 1
 
 
+async def test_who_only_talks_beside_the_bot_in_a_group_is_no_news(phone: Phone) -> None:
+    mallory, eve = phone.api.person(666, "Mallory"), phone.api.person(667, "Eve")
+    group = phone.api.group(-100500, "Team", members=[phone.owner, mallory, eve])
+    await mallory.says("lunch?", chat=group)
+    await eve.says("/sessions", chat=group)
+    told = await phone.owner.chat.shows("Eve")
+    assert told.silent
+    assert group.of_bot == []
+    assert "Mallory" not in phone.owner.chat.text()
+
+
 async def test_a_question_is_answered_in_ones_own_words(script: Script, phone: Phone) -> None:
     script.on("choose", question("Which colour?", ["Red", "Blue"]), say("Thanks."))
     await phone.owner.says("/new --fg --name asker choose")

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from claude_sessions.demo import Gate, Sandbox, Script, bash, say
-from tests.botapi import BotApi, Chat
+from claude_sessions.telegram.address import Address
+from tests.botapi import BotApi, Chat, hang
 from tests.telegram.phone import OWNER, Phone, phone_of
+from tests.telegram.post import outbox_in, waiting, words
+from tests.waiting import eventually
 
 OLD, NEW = -500, -100500
 Open = Callable[[], AbstractAsyncContextManager[Phone]]
@@ -127,3 +130,19 @@ async def test_a_group_that_becomes_a_forum_gets_topics(
         await phone.owner.says("/new --name second again", new)
         shown = await new.shows("You said: again", timeout=20)
         assert [(t.thread, t.name) for t in new.topics.values()] == [(shown.thread, "second")]
+
+
+@pytest.mark.parametrize("moved_first", [True, False])
+async def test_what_was_on_its_way_when_the_group_moved_is_sent_to_the_new_one(
+    tmp_path: Path, api: BotApi, team: Chat, moved_first: bool
+) -> None:
+    api.fail("sendMessage", how=hang(0.5))
+    async with outbox_in(tmp_path, api) as outbox:
+        new = api.migrate(team, NEW) if moved_first else None
+        await outbox.put(Address(OLD), "k", words("Hello"))
+        await api.called("sendMessage")
+        new = new or api.migrate(team, NEW)
+        outbox.migrated(OLD, NEW)
+        await new.shows("Hello")
+        await eventually(lambda: not waiting(outbox))
+        assert outbox.unreachable() == {}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_sessions.telegram.letters import File
 from tests.botapi import BotApi, Drop, Person, status
 from tests.telegram.post import ADA, BOT, STOP, outbox_in, shown, texts, waiting, words
 from tests.waiting import eventually
@@ -131,3 +132,19 @@ async def test_another_bot_does_not_finish_what_this_one_began(tmp_path: Path, a
         assert outbox.mail.oldest_open() == 5
     async with outbox_in(tmp_path, api) as outbox:
         assert outbox.mail.oldest_open() is None
+
+
+async def test_a_copy_that_turned_up_becomes_true_also_where_a_file_hangs_on_it(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("sendMessage", how=Drop.AFTER)
+    diff = File(name="Edit.diff", text="+ a")
+    async with outbox_in(tmp_path, api) as outbox:
+        letter = await outbox.put(ADA, "card:a1", words("Asks", STOP, file=diff), open=True)
+        await ada.chat.shows("Asks\n(repeat)")
+        first = shown(api)[0]
+        await eventually(lambda: not letter.waits)
+        await outbox.adopt(letter.id, ADA.chat, first.id)
+        await outbox.put(ADA, "card:a1", words("Decided", file=diff))
+        await eventually(lambda: not waiting(outbox))
+    assert (first.text, first.buttons) == ("Decided", [])

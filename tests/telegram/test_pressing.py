@@ -123,7 +123,7 @@ async def test_a_finger_that_trembles_starts_one_session(
     await phone.owner.chat.shows("Start one with this")
     first = await phone.owner.presses("Start one with this")
     second = await phone.owner.presses_again(first)
-    assert await second.answered() == "Pressed twice: it is done once."
+    assert await second.answered() == "Pressed twice: the first press counts."
     await phone.owner.chat.shows("You said: Fix the tests", timeout=20)
     assert model.prompts() == ["Fix the tests"]
 

@@ -106,3 +106,33 @@ async def test_a_letter_of_another_version_of_us_does_not_keep_us_from_starting(
     async with outbox_in(tmp_path, api) as outbox:
         await outbox.put(ADA, "l", Content(parts=(plain("Next"),)))
         await ada.chat.shows("Next")
+
+
+async def test_what_is_too_old_to_be_deleted_keeps_nothing_to_press(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    asks = Content(parts=(plain("A plan"), plain("and its end")), actions=(STOP,))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", asks, open=True)
+        last = await ada.chat.shows("and its end")
+        last.date -= 3 * 86400
+        await outbox.put(ADA, "k", words("Decided"))
+        await eventually(lambda: not waiting(outbox))
+    assert (last.text, last.buttons) == ("…", [])
+    assert texts(api) == ["Decided", "…"]
+
+
+async def test_a_running_turn_that_somebody_deleted_comes_back_with_its_end(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    async with outbox_in(tmp_path, api) as outbox:
+        letter = await outbox.put(ADA, "k", words("Runs"), open=True)
+        ada.chat.delete(await ada.chat.shows("Runs"))
+        outbox.grow(letter, lambda: words("Runs on"))
+        await eventually(lambda: letter.dismissed)
+        outbox.grow(letter, lambda: words("Runs on and on"))
+        await outbox.put(ADA, "l", words("Next"))
+        await ada.chat.shows("Next")
+        assert texts(api) == ["Next"]
+        await outbox.put(ADA, "k", words("Done"))
+        await ada.chat.shows("Done")
