@@ -286,7 +286,7 @@ class Lane:
                 await self._keeper.not_tried(letter, part)
             raise
         if to.chat != self.there:
-            return  # it became another chat just then: there it is sent anew
+            raise Moved(self.there)  # just then: it is sent anew where people are now
         letter.messages.append(message)
         letter.faces[message] = face
         letter.unnoted[message] = part
