@@ -17,6 +17,7 @@ from bench.product import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
 MEGABYTE = 1_000_000
+ANY_PORT = "CLAUDE_SESSIONS__GATEWAY__PORT"  # several daemons may run at once
 SETTLING_SECONDS = 2.0
 
 
@@ -94,7 +95,7 @@ async def python(
         stderr=asyncio.subprocess.STDOUT,
         cwd=directory,
         # what it imports lies in this checkout, whatever is installed
-        env={**env, "PYTHONPATH": str(CHECKOUT)},
+        env={**env, "PYTHONPATH": str(CHECKOUT), ANY_PORT: "0"},
     )
     child = Child(process)
     try:

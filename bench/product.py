@@ -11,7 +11,7 @@ from claude_sessions.config import make_home
 from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.model import Role, Status
 from claude_sessions.people import Caller
-from claude_sessions.settings import SessionSettings, Settings
+from claude_sessions.settings import GatewaySettings, SessionSettings, Settings
 
 PATIENCE = 60.0  # seconds; a machine that is busy otherwise is slow, not stuck
 CHANNEL = "bench|reader"
@@ -26,7 +26,8 @@ async def daemon_in(
     workdir.mkdir(exist_ok=True)
     sessions = SessionSettings(default_workdir=workdir, pass_env=("*",), max_sessions=max_sessions)
     home = make_home(root / "state")
-    async with open_daemon(Settings(sessions=sessions), home, environ=environ) as daemon:
+    settings = Settings(sessions=sessions, gateway=GatewaySettings(enabled=False))
+    async with open_daemon(settings, home, environ=environ) as daemon:
         yield daemon
 
 

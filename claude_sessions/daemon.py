@@ -11,7 +11,12 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +45,11 @@ from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.gateway.auth import Doorkeeper
+from claude_sessions.gateway.house import House
+from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.server import Gateway, open_gateway
+from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
@@ -65,6 +75,7 @@ from claude_sessions.storage.documents import Documents
 from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
+from claude_sessions.tokens import TokenBook, owners_token
 from claude_sessions.worktrees.book import WorktreeBook
 from claude_sessions.worktrees.git import Git
 from claude_sessions.worktrees.worktrees import Worktrees
@@ -190,9 +201,31 @@ async def open_daemon(
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
+        if settings.gateway.enabled:
+            await stack.enter_async_context(gateway_of(daemon, home))
         if telegram is not None:
             await stack.enter_async_context(served(telegram, daemon))
         yield daemon
+
+
+def gateway_of(daemon: Daemon, home: Path) -> AbstractAsyncContextManager[Gateway]:
+    settings, pool = daemon.settings.gateway, daemon.pool
+    keeper = Doorkeeper(
+        owner=lambda: daemon.local_caller("gateway", None),
+        owners_token=owners_token(settings.token_file, home),
+        tokens=pool.tokens,
+        clock=pool.clock,
+        requests_per_second=settings.requests_per_second,
+        open_paths=settings.open_paths,
+    )
+    house = House(
+        settings=daemon.settings,
+        pool=pool,
+        router=daemon.router,
+        visits=Visits(pool.clock),
+        listing=Listing(pool),
+    )
+    return open_gateway(settings, house, keeper, home)
 
 
 async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Telegram | None:
@@ -318,6 +351,7 @@ def pool_of(
             clock=ground.clock,
         ),
         health=health,
+        tokens=TokenBook(ground.documents, ground.log, ground.clock),
         schedules=Timekeeper(
             book=schedules,
             sessions=book,
@@ -346,7 +380,8 @@ def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
 
 def private_to(settings: Settings, home: Path, source: Path | None) -> tuple[Path, ...]:
     """What holds this program's own state and secrets."""
-    own = (home, source, settings.telegram.token_file, settings.voice.key_file)
+    files = (settings.telegram.token_file, settings.voice.key_file, settings.gateway.token_file)
+    own = (home, source, *files)
     return tuple(path.resolve() for path in own if path is not None)
 
 

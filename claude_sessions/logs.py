@@ -56,6 +56,7 @@ def configure(*, level: str, as_json: bool, file: Path | None = None) -> None:
         else structlog.dev.ConsoleRenderer(colors=out.isatty())
     )
     chain: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,

@@ -277,6 +277,37 @@ class VoiceSettings(Section):
     """The model to ask there."""
 
 
+def _open_path(value: str) -> str:
+    if value != "/ws":
+        raise ValueError("cannot be open; only /ws can")
+    return value
+
+
+def _origin(value: str) -> str:
+    if not re.fullmatch(r"https?://[A-Za-z0-9.\[\]:-]+", value):
+        raise ValueError("not an origin; write one like https://example.org, without a path")
+    return value
+
+
+class GatewaySettings(Section):
+    enabled: bool = True
+    """Serve programs: JSON-RPC, REST, events, MCP, and this machine's own command line."""
+    host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
+    """Where to listen. Anything but this machine itself needs a proxy with TLS in front."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 42069
+    """Where to listen. 0: any port that is free; gateway.url in the home says which."""
+    token_file: Annotated[Place | None, Empty] = None
+    """A file with the owner's token. "": gateway.token in the home, made at the first start."""
+    allowed_hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Names by which this machine may be addressed, besides localhost: ["box.example.org"]."""
+    allowed_origins: tuple[Annotated[str, AfterValidator(_origin)], ...] = ()
+    """Web pages that may use it from a browser: ["https://console.example.org"]."""
+    open_paths: tuple[Annotated[str, AfterValidator(_open_path)], ...] = ()
+    """["/ws"]: programs on this machine may watch there without a token."""
+    requests_per_second: Annotated[float | None, Field(ge=0, le=100_000), Off] = 50.0
+    """How many requests a scoped token may make; twice as many at once. 0: no limit."""
+
+
 class ConsoleSettings(Section):
     enabled: bool = True
     """Serve the chat in the terminal, when there is one."""
@@ -320,6 +351,8 @@ class Settings(Section):
     """Who hears of a session."""
     orchestrator: OrchestratorSettings = Field(default_factory=OrchestratorSettings)
     """A program that hears of sessions whose channel is its own."""
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    """The door for programs."""
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     """The chat in the terminal."""
     log: LogSettings = Field(default_factory=LogSettings)

@@ -516,6 +516,30 @@ class Status(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListTokens(Command):
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "see tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeToken(Command):
+    """A program's way in. The secret is in `data` of the reply, and nowhere else."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "make tokens"
+    name: str
+    role: Role
+    days: float | None = None  # None: until it is revoked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeToken(Command):
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "revoke tokens"
+    token: str  # its id or its name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Start(Command):
     """The first thing anybody says to a bot."""
 

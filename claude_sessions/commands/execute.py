@@ -9,6 +9,7 @@ from typing import Any
 from claude_sessions import commands as c
 from claude_sessions.channel import Action
 from claude_sessions.commands import (
+    access,
     adjusting,
     adopting,
     attending,
@@ -86,6 +87,9 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Digest: attending.digest,
     c.Status: standing.status,
     c.GetFile: getting.get,
+    c.ListTokens: access.list_tokens,
+    c.MakeToken: access.make,
+    c.RevokeToken: access.revoke,
     c.Start: adjusting.start,
     c.Help: adjusting.help_,
 }

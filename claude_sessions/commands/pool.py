@@ -28,6 +28,7 @@ from claude_sessions.schedules.timekeeper import Timekeeper
 from claude_sessions.sessions.book import SessionBook
 from claude_sessions.sessions.manager import SessionManager
 from claude_sessions.state import SessionState, draft
+from claude_sessions.tokens import TokenBook
 from claude_sessions.worktrees.worktrees import Worktrees
 
 
@@ -58,6 +59,7 @@ class Pool:
     origins: Origins
     attention: Attention
     health: Health
+    tokens: TokenBook
     private: tuple[Path, ...] = ()  # this program's own: nobody is sent anything of it
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 

@@ -46,7 +46,7 @@ async def main() -> int:
             sandbox = Sandbox(root, model.url)
             # The sandbox's environment is made from nothing, so all of it may reach Claude.
             given = {"default_workdir": str(web.parent), "pass_env": ["*"]}
-            settings = Settings.model_validate({"sessions": given})
+            settings = Settings.model_validate({"sessions": given, "gateway": {"port": 0}})
             home = make_home(root / "state")
             async with open_daemon(settings, home, environ=sandbox.env) as daemon:
                 show = serve_console(daemon, greeting=GREETING) if interactive else guided(daemon)

@@ -6,6 +6,7 @@ An `Event` is an envelope around one typed payload. The payload classes are the 
 A `Signal` travels the same road live and is never stored.
 """
 
+from claude_sessions.events.access import TokenMade, TokenRevoked
 from claude_sessions.events.base import (
     Draft,
     Event,
@@ -149,6 +150,8 @@ __all__ = [
     "TaskStarted",
     "TerminalMessage",
     "ThinkingDelta",
+    "TokenMade",
+    "TokenRevoked",
     "ToolCompleted",
     "ToolOutput",
     "ToolProgress",

@@ -23,7 +23,7 @@ from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals
 from claude_sessions.errors import SessionsError
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
-from claude_sessions.settings import SessionSettings, Settings
+from claude_sessions.settings import GatewaySettings, SessionSettings, Settings
 
 CHANNEL = "chaos|owner"
 OWNER = Caller(name="owner", role=Role.ADMIN, door="chaos", channel=CHANNEL)
@@ -117,10 +117,11 @@ async def serve(root: Path) -> None:
     sessions = SessionSettings(
         default_workdir=root / "work", pass_env=("*",), max_sessions=MAX_SESSIONS
     )
+    settings = Settings(sessions=sessions, gateway=GatewaySettings(enabled=False))
     home = make_home(root / "state")
     given = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     with stop_signals() as told:
-        async with open_daemon(Settings(sessions=sessions), home, environ=given) as daemon:
+        async with open_daemon(settings, home, environ=given) as daemon:
             daemon.router.attach(ToldChannel())
             tell({"ready": daemon.log.head})
             await first(signals=told.wait(), orders=_obey(daemon))

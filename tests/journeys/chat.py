@@ -105,7 +105,7 @@ class Chat:
 def settings_for(workdir: Path, **sessions: Any) -> Settings:
     # CLAUDE_* of the sandbox must reach the CLI, nothing else is there to pass
     given: dict[str, Any] = {"default_workdir": workdir, "pass_env": ("*",), **sessions}
-    return Settings.model_validate({"sessions": given})
+    return Settings.model_validate({"sessions": given, "gateway": {"enabled": False}})
 
 
 @asynccontextmanager

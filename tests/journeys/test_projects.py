@@ -26,7 +26,11 @@ async def chat(sandbox: Sandbox, workdir: Path, src: Path) -> AsyncIterator[Chat
     """Sessions may run in `workdir` and `src`, and what is in `src` and `far` are projects."""
     roots = [src, src.parent / "far"]
     sessions = {"default_workdir": workdir, "workdirs": [workdir, src], "pass_env": ("*",)}
-    given = {"sessions": sessions, "projects": {"roots": roots}}
+    given = {
+        "sessions": sessions,
+        "projects": {"roots": roots},
+        "gateway": {"enabled": False},
+    }
     async with chatting(sandbox, workdir, settings=Settings.model_validate(given)) as owner:
         yield owner
 

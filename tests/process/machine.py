@@ -18,6 +18,7 @@ from claude_sessions.demo import Sandbox
 from tests.process.terminal import Terminal
 
 PATIENCE = 30.0
+ANY_PORT = "CLAUDE_SESSIONS__GATEWAY__PORT"
 ENTRY = "import sys; from claude_sessions.cli import main; sys.exit(main())"  # as pip writes it
 
 
@@ -80,7 +81,7 @@ class Machine:
     @property
     def env(self) -> dict[str, str]:
         package = Path(claude_sessions.__file__).parent.parent
-        return {**self.sandbox.env, "PYTHONPATH": str(package)}
+        return {**self.sandbox.env, "PYTHONPATH": str(package), ANY_PORT: "0"}
 
     def configure(self, more: str = "", **sessions: object) -> Path:
         """All of the sandbox may reach Claude; the daemon's own PYTHONPATH does not."""

@@ -43,7 +43,13 @@ def settings_for(api: BotApi, workdir: Path, **more: Any) -> Settings:
     ]
     sessions = {"default_workdir": workdir, "pass_env": ("*",), **more.pop("sessions", {})}
     return Settings.model_validate(
-        {"sessions": sessions, "telegram": telegram, "people": people, **more}
+        {
+            "sessions": sessions,
+            "telegram": telegram,
+            "people": people,
+            "gateway": {"enabled": False},
+            **more,
+        }
     )
 
 

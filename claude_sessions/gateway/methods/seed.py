@@ -1,0 +1,258 @@
+"""The five calls of the chat plugin, with exactly its parameters, results and sentences."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from claude_sessions import commands as c
+from claude_sessions.errors import Conflict, NotFound, PoolFull
+from claude_sessions.gateway.house import House
+from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape
+from claude_sessions.model import PermissionMode, Status
+from claude_sessions.people import Caller
+
+GATEWAY = "gateway"  # where a session comes from that names no other channel
+Text = Annotated[str, Field(min_length=1)]
+
+
+class ListParams(Params):
+    status: Literal["all", "running", "completed", "failed", "killed", "asleep"] = "all"
+
+
+class Listed(Shape):
+    id: str
+    name: str
+    status: Status
+    prompt: str
+    workdir: str
+    model: str | None
+    cost_usd: float
+    started_at: int
+    completed_at: int | None
+    duration_ms: int
+    claude_session_id: str | None
+    foreground: bool
+    multi_turn: bool
+    display: str
+
+
+class Sessions(Shape):
+    sessions: list[Listed]
+    count: int
+
+
+class LaunchParams(Params):
+    prompt: Text
+    name: str | None = None
+    workdir: str | None = None
+    model: str | None = None
+    max_budget_usd: Annotated[float | None, Field(ge=0, le=100_000)] = None
+    system_prompt: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    resume_session_id: str | None = None
+    fork_session: bool = False
+    multi_turn_disabled: bool = False
+    origin_channel: str | None = None
+    permission_mode: PermissionMode | None = None
+    queue: bool = False
+
+
+class Launched(Shape):
+    id: str
+    name: str
+    status: Status
+    workdir: str
+    model: str | None
+
+
+class OneParams(Params):
+    session: str | None = None
+    id: str | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if not (self.session or self.id):
+            raise ValueError("Missing required parameter: session (name or ID)")
+        return self
+
+    @property
+    def ref(self) -> str:
+        return self.session or self.id or ""
+
+
+class Killed(Shape):
+    id: str
+    name: str
+    status: Status
+    message: str
+
+
+class OutputParams(OneParams):
+    lines: Annotated[int, Field(ge=1, le=100_000)] = 50
+    full: bool = False
+
+
+class Output(Shape):
+    id: str
+    name: str
+    status: Status
+    cost_usd: float
+    duration_ms: int
+    duration: str
+    lines: list[str]
+    line_count: int
+    result: str | None
+
+
+class Dearest(Shape):
+    id: str
+    name: str
+    cost_usd: float
+    prompt: str
+
+
+class Stats(Shape):
+    total_cost_usd: float
+    cost_per_day: dict[str, float]
+    sessions_by_status: dict[str, int]
+    total_launched: int
+    average_duration_ms: int
+    most_expensive: Dearest | None
+    display: str
+
+
+async def sessions(house: House, params: ListParams, caller: Caller) -> Any:
+    return await house.listing.told(params.status, caller)
+
+
+async def launch(house: House, params: LaunchParams, caller: Caller) -> Any:
+    try:
+        reply = await house.perform(_launching(params), caller)
+    except PoolFull as error:
+        most = house.settings.sessions.max_sessions
+        raise Conflict(f"Max sessions reached ({most}). Kill a session first.") from error
+    state = await house.pool.book.load(reply.session or "")
+    return {
+        "id": state.id,
+        "name": state.name,
+        "status": state.status.value,
+        "workdir": state.spec.directory,
+        "model": state.spec.model,
+    }
+
+
+def _launching(params: LaunchParams) -> c.Command:
+    if params.resume_session_id:
+        return c.Resume(
+            session=params.resume_session_id,
+            prompt=params.prompt,
+            fork=params.fork_session,
+            name=params.name if params.fork_session else None,
+            model=params.model,
+            mode=params.permission_mode,
+            budget_usd=params.max_budget_usd,
+            directory=params.workdir,
+            queue=params.queue,
+        )
+    return c.Launch(
+        prompt=params.prompt,
+        name=params.name,
+        directory=params.workdir,
+        model=params.model,
+        mode=params.permission_mode,
+        budget_usd=params.max_budget_usd,
+        system_prompt=params.system_prompt,
+        allowed_tools=params.allowed_tools,
+        once=params.multi_turn_disabled,
+        origin=params.origin_channel or GATEWAY,
+        queue=params.queue,
+    )
+
+
+async def kill(house: House, params: OneParams, caller: Caller) -> Any:
+    reply = await found(house, c.Kill(session=params.ref), caller, params.ref)
+    return {
+        "id": reply.data["id"],
+        "name": reply.data["name"],
+        "status": reply.data["status"],
+        "message": reply.text,
+    }
+
+
+async def output(house: House, params: OutputParams, caller: Caller) -> Any:
+    command = c.Output(session=params.ref, lines=params.lines, full=params.full)
+    reply = await found(house, command, caller, params.ref)
+    state = await house.pool.book.load(reply.session or "")
+    lines = list(reply.data["lines"])
+    seconds = state.duration(house.clock.now())
+    return {
+        "id": state.id,
+        "name": state.name,
+        "status": state.status.value,
+        "costUsd": state.cost_usd,
+        "durationMs": round(seconds * 1000),
+        "duration": duration(seconds),
+        "lines": lines,
+        "lineCount": len(lines),
+        "result": lines[-1] if lines and state.status.ended else None,
+    }
+
+
+async def stats(house: House, params: Nothing, caller: Caller) -> Any:
+    reply = await house.perform(c.Stats(), caller)
+    told = {key: value for key, value in reply.data.items() if key != "costUnknownRuns"}
+    return {**told, "display": reply.text}
+
+
+async def found(house: House, command: c.Command, caller: Caller, ref: str) -> c.Reply:
+    """A session that is not there is told in the seed's sentence."""
+    try:
+        return await house.perform(command, caller)
+    except NotFound as error:
+        raise NotFound(f'Session "{ref}" not found') from error
+
+
+def duration(seconds: float) -> str:
+    whole = max(int(seconds), 0)
+    return f"{whole // 60}m{whole % 60}s" if whole >= 60 else f"{whole}s"
+
+
+METHODS: tuple[Method[Any], ...] = (
+    Method(
+        name="claude-code.sessions",
+        summary="List the sessions, the one touched last first.",
+        params=ListParams,
+        result=Sessions,
+        act=sessions,
+    ),
+    Method(
+        name="claude-code.launch",
+        summary="Start a session, or go on with one.",
+        params=LaunchParams,
+        result=Launched,
+        act=launch,
+    ),
+    Method(
+        name="claude-code.kill",
+        summary="End a session; it can be resumed. One that has ended already is no error.",
+        params=OneParams,
+        result=Killed,
+        act=kill,
+    ),
+    Method(
+        name="claude-code.output",
+        summary="What a session said last, in blocks.",
+        params=OutputParams,
+        result=Output,
+        act=output,
+    ),
+    Method(
+        name="claude-code.stats",
+        summary="Figures over all sessions.",
+        params=Nothing,
+        result=Stats,
+        act=stats,
+    ),
+)

@@ -1,0 +1,65 @@
+"""Connections of those who do not keep up: silent ones, half requests, readers that do not read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
+LEAVING_SECONDS = 5.0  # for a peer to take our last words
+ABORT = "abort"  # in the state of a request: ends its connection at once
+
+
+class Patient(H11Protocol):
+    """Whoever connects and says nothing, or half of something, is not waited for."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.scope is not None:  # its task has not begun yet
+            self.scope["state"][ABORT] = self.transport.abort
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._calm()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._calm()
+        super().handle_websocket_upgrade(event)
+
+    def _expect(self) -> None:
+        asking = self.cycle is not None and not self.cycle.response_complete
+        upgraded = self.transport.get_protocol() is not self
+        if asking or upgraded or self.transport.is_closing():
+            self._calm()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(SILENT_SECONDS, self._hang_up)
+
+    def _calm(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _hang_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n")
+            self.transport.close()
+
+
+class Impatient(WebSocketsSansIOProtocol):
+    """A closing is not held up by what its peer has not read, and not waited for without end."""
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.close":
+            self.writable.set()
+            self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+        await super().send(message)

@@ -1,0 +1,161 @@
+"""Who may come in: the owner's own token, and scoped ones with a role and perhaps an end.
+
+Of a scoped token only a hash is kept: it is shown once, when it is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from claude_sessions import events as e
+from claude_sessions.clock import Clock
+from claude_sessions.errors import BadRequest, ConfigError, NotFound
+from claude_sessions.eventlog import EventLog
+from claude_sessions.model import Role, new_id
+from claude_sessions.storage.documents import Documents
+
+SHORTEST = 32
+PREFIX = "cs"
+FILE = "gateway.token"
+MOST = 1000
+
+
+class TokenDocument(BaseModel):
+    name: str
+    role: Role
+    hash: str
+    by: str
+    at: datetime
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    id: str
+    name: str
+    role: Role
+    by: str
+    at: datetime
+    expires_at: datetime | None
+
+
+class TokenBook:
+    def __init__(self, documents: Documents, log: EventLog, clock: Clock) -> None:
+        self._table = documents.table("tokens", TokenDocument)
+        self._log = log
+        self._clock = clock
+        self._known: dict[str, TokenDocument] | None = None
+
+    def all(self) -> list[Token]:
+        return [_token(id_, doc) for id_, doc in self._documents().items()]
+
+    def expired(self, token: Token) -> bool:
+        return token.expires_at is not None and token.expires_at <= self._clock.now()
+
+    def find(self, secret: str) -> Token | None:
+        """Whose secret that is, expired or not."""
+        _, _, rest = secret.partition("_")
+        id_ = rest.partition("_")[0]
+        document = self._documents().get(id_)
+        kept = document.hash if document is not None else _hash("")
+        same = hmac.compare_digest(kept, _hash(secret))  # as long for an id that is unknown
+        return _token(id_, document) if document is not None and same else None
+
+    async def make(
+        self, name: str, role: Role, *, days: float | None, caller: str
+    ) -> tuple[Token, str]:
+        """The secret is nowhere but in what is given back."""
+        if len(self._documents()) >= MOST:
+            raise BadRequest(f"There are {MOST} tokens: revoke those nobody uses.")
+        at, id_ = self._clock.now(), new_id()
+        secret = f"{PREFIX}_{id_}_{secrets.token_urlsafe(32)}"
+        document = TokenDocument(
+            name=name,
+            role=role,
+            hash=_hash(secret),
+            by=caller,
+            at=at,
+            expires_at=at + timedelta(days=days) if days is not None else None,
+        )
+        ends = document.expires_at
+        made = e.TokenMade(
+            token_id=id_, name=name, role=role, expires_at=ends.timestamp() if ends else None
+        )
+        await self._log.append(e.Draft(payload=made, caller=caller))
+        self._table.put(id_, document)
+        self._known = None
+        return _token(id_, document), secret
+
+    async def revoke(self, ref: str, caller: str) -> Token:
+        found = next((token for token in self.all() if ref in (token.id, token.name)), None)
+        if found is None:
+            raise NotFound(f"There is no token {ref[:60]}.")
+        self._table.remove(found.id)  # first: whatever follows, it no longer opens anything
+        self._known = None
+        await self._log.append(e.Draft(payload=e.TokenRevoked(token_id=found.id), caller=caller))
+        return found
+
+    def _documents(self) -> dict[str, TokenDocument]:
+        """Read once: each request asks."""
+        if self._known is None:
+            self._known = self._table.all()
+        return self._known
+
+
+def _token(id_: str, document: TokenDocument) -> Token:
+    return Token(
+        id=id_,
+        name=document.name,
+        role=document.role,
+        by=document.by,
+        at=document.at,
+        expires_at=document.expires_at,
+    )
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def owners_token(configured: Path | None, home: Path) -> str:
+    """Made at the first start, in a file that only the owner can read."""
+    file = configured or home / FILE
+    if configured is None and not file.exists():
+        _write(file, secrets.token_urlsafe(32))
+    return read_token(file)
+
+
+def read_token(file: Path) -> str:
+    try:
+        if file.stat().st_mode & 0o077:
+            raise ConfigError([f"{file}: others can read it; run: chmod 600 {file}"])
+        token = file.read_text(encoding="ascii").strip()
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+        raise ConfigError([f"{file}: {reason}; correct gateway.token_file"]) from error
+    except UnicodeDecodeError:  # what is no text may still be a secret: it stays out of the chain
+        token = ""
+    if len(token) < SHORTEST or not token.isprintable() or " " in token:
+        reason = f"holds no token of {SHORTEST} characters or more"
+        remedy = "delete it and start again, or write one: openssl rand -hex 32"
+        raise ConfigError([f"{file}: {reason}; {remedy}"])
+    return token
+
+
+def _write(file: Path, token: str) -> None:
+    """Whole or not at all, whatever happens in between."""
+    draft = file.with_name(f".{file.name}.{new_id()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(handle, "w", encoding="ascii") as out:
+        out.write(f"{token}\n")
+        out.flush()
+        os.fsync(handle)
+    draft.replace(file)
