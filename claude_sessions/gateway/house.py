@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from claude_sessions import commands as c
 from claude_sessions.clock import Clock
+from claude_sessions.commands.chat import parse
 from claude_sessions.commands.execute import execute
 from claude_sessions.commands.pool import Pool
 from claude_sessions.eventlog import EventLog
@@ -38,6 +39,10 @@ class House:
 
     async def perform(self, command: c.Command, caller: Caller) -> c.Reply:
         return await execute(self.pool, command, caller)
+
+    async def hear(self, line: str, caller: Caller) -> c.Reply:
+        """As it is typed in a chat."""
+        return await self.perform(parse(line), caller)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:

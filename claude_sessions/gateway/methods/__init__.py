@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from claude_sessions.gateway.methods import access, seed
+from claude_sessions.gateway.methods import access, decisions, history, plans, seed, sessions
 from claude_sessions.gateway.methods.base import Method
 
+FAMILIES = (seed, sessions, decisions, plans, history, access)
 METHODS: dict[str, Method[Any]] = {
-    method.name: method for family in (seed, access) for method in family.METHODS
+    method.name: method for family in FAMILIES for method in family.METHODS
 }

@@ -37,6 +37,7 @@ class Nothing(Params):
 
 
 P = TypeVar("P", bound=Params)
+Act = Callable[[House, Any, Caller], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Method(Generic[P]):
     summary: str
     params: type[P]
     result: type[BaseModel]
-    act: Callable[[House, P, Caller], Awaitable[Any]]
+    act: Act
 
 
 class BadParams(BadRequest):
