@@ -48,7 +48,8 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
-from claude_sessions.gateway.server import Gateway, open_gateway
+from claude_sessions.gateway.metrics import Meter
+from claude_sessions.gateway.server import Claim, Gateway, claimed, open_gateway
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
@@ -75,7 +76,7 @@ from claude_sessions.storage.documents import Documents
 from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
-from claude_sessions.tokens import TokenBook, owners_token
+from claude_sessions.tokens import TokenBook
 from claude_sessions.worktrees.book import WorktreeBook
 from claude_sessions.worktrees.git import Git
 from claude_sessions.worktrees.worktrees import Worktrees
@@ -141,6 +142,9 @@ async def open_daemon(
     """`source`: the file that the settings come from, if there is one."""
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
+        claim = None
+        if settings.gateway.enabled:
+            claim = stack.enter_context(claimed(settings.gateway, home))
         clock = clock or SystemClock()
         runner = settings.runner.id or runner_id(home)
         events = await stack.enter_async_context(
@@ -201,31 +205,33 @@ async def open_daemon(
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
-        if settings.gateway.enabled:
-            await stack.enter_async_context(gateway_of(daemon, home))
+        if claim is not None:
+            await stack.enter_async_context(gateway_of(daemon, claim, home))
         if telegram is not None:
             await stack.enter_async_context(served(telegram, daemon))
         yield daemon
 
 
-def gateway_of(daemon: Daemon, home: Path) -> AbstractAsyncContextManager[Gateway]:
+def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContextManager[Gateway]:
     settings, pool = daemon.settings.gateway, daemon.pool
     keeper = Doorkeeper(
         owner=lambda: daemon.local_caller("gateway", None),
-        owners_token=owners_token(settings.token_file, home),
+        owners_token=claim.token,
         tokens=pool.tokens,
         clock=pool.clock,
         requests_per_second=settings.requests_per_second,
         open_paths=settings.open_paths,
     )
+    visits = Visits(pool.clock)
     house = House(
         settings=daemon.settings,
         pool=pool,
         router=daemon.router,
-        visits=Visits(pool.clock),
+        visits=visits,
         listing=Listing(pool),
+        meter=Meter(pool, daemon.router, visits),
     )
-    return open_gateway(settings, house, keeper, home)
+    return open_gateway(settings, house, keeper, claim, home)
 
 
 async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Telegram | None:

@@ -13,6 +13,7 @@ from claude_sessions.commands.execute import execute
 from claude_sessions.commands.pool import Pool
 from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.metrics import Meter
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.gateway.wire import Shared, as_json
 from claude_sessions.people import Caller
@@ -27,6 +28,7 @@ class House:
     router: NotificationRouter
     visits: Visits
     listing: Listing
+    meter: Meter
     events: Shared = field(default_factory=lambda: Shared(as_json))
 
     @property
@@ -47,4 +49,8 @@ class House:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """What has to live as long as the gateway is open."""
-        yield
+        stop = self.log.observe(self.meter.see)
+        try:
+            yield
+        finally:
+            stop()

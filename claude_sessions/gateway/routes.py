@@ -8,22 +8,27 @@ from starlette.routing import BaseRoute, Route
 
 from claude_sessions.gateway import rpc_door
 from claude_sessions.gateway.answers import Answer
+from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.metrics import CONTENT
 
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
+    async def ready(_request: Request) -> Response:
+        well = house.log.trouble is None and not house.log.failed.is_set()
+        return Answer({"status": "ready" if well else "unavailable"}, 200 if well else 503)
+
+    async def metrics(visitor: Visitor, _request: Request) -> Response:
+        return Response(house.meter.read(), media_type=CONTENT)
+
     return [
         Route("/health", _live),
-        Route("/ready", lambda request: _ready(house)),
+        Route("/ready", ready),
+        entrance.http("/metrics", metrics),
         *rpc_door.routes(entrance, house),
     ]
 
 
 async def _live(_request: Request) -> Response:
     return Answer({"status": "ok"})
-
-
-async def _ready(house: House) -> Response:
-    ready = house.log.trouble is None and not house.log.failed.is_set()
-    return Answer({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)

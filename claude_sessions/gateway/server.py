@@ -35,6 +35,7 @@ from claude_sessions.gateway.refusals import METHOD_NOT_ALLOWED, NOT_FOUND, Refu
 from claude_sessions.gateway.routes import routes
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.settings import GatewaySettings
+from claude_sessions.tokens import owners_token
 
 ADDRESS = "gateway.url"
 BACKLOG = 512
@@ -60,17 +61,31 @@ class Gateway:
     app: Starlette
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What can be wrong with the configuration is known before anything else begins."""
+
+    listener: socket.socket
+    token: str
+
+
+@contextlib.contextmanager
+def claimed(settings: GatewaySettings, home: Path) -> Iterator[Claim]:
+    token = owners_token(settings.token_file, home)
+    with contextlib.closing(_listener(settings.host, settings.port)) as listener:
+        yield Claim(listener=listener, token=token)
+
+
 @asynccontextmanager
 async def open_gateway(
-    settings: GatewaySettings, house: House, keeper: Doorkeeper, home: Path
+    settings: GatewaySettings, house: House, keeper: Doorkeeper, claim: Claim, home: Path
 ) -> AsyncIterator[Gateway]:
-    listener = _listener(settings.host, settings.port)
-    host, port = listener.getsockname()[:2]
+    host, port = claim.listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     async with house.open():
         app = application(settings, routes(Entrance(keeper), house))
         server = Server(_configured(app))
-        serving = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
+        serving = asyncio.create_task(server.serve(sockets=[claim.listener]), name="gateway")
         stop = house.log.observe(lambda event: _see(house.visits, event))
         (home / ADDRESS).write_text(f"{url}\n", encoding="utf-8")
         try:
@@ -81,7 +96,6 @@ async def open_gateway(
             house.visits.stop()
             server.should_exit = True
             await asyncio.wait([serving])
-            listener.close()
     if not serving.cancelled() and (failure := serving.exception()) is not None:
         log.error("gateway.failed", exc_info=failure)
 

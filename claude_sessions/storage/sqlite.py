@@ -345,6 +345,11 @@ class Store:
         with self._reader() as db:
             return int(db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()[0])
 
+    def status_counts(self) -> dict[Status, int]:
+        with self._reader() as db:
+            found = db.execute("SELECT status, count(*) FROM sessions GROUP BY status")
+            return {Status(status): number for status, number in found}
+
     def names(self, prefix: str) -> list[str]:
         """Case-folded names in use that begin like this: to find a free one."""
         query = "SELECT name_key FROM sessions WHERE name_key >= ? AND name_key < ?"

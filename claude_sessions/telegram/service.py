@@ -276,6 +276,7 @@ class Telegram:
                     chat=chat,
                     waiting=waiting,
                     budget=self.outbox.budget.left(chat, now),
+                    room=self.outbox.budget.room(chat, now),
                     unreachable=unreachable.get(chat),
                 )
                 for chat, waiting in self.outbox.depths.items()
