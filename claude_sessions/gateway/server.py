@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -39,6 +40,7 @@ from claude_sessions.tokens import owners_token
 
 ADDRESS = "gateway.url"
 BACKLOG = 512
+FILES = 8192
 HEADER_BYTES = 32 * 1024
 FRAME_BYTES = 1024 * 1024
 STOP_SECONDS = 3.0
@@ -72,6 +74,7 @@ class Claim:
 @contextlib.contextmanager
 def claimed(settings: GatewaySettings, home: Path) -> Iterator[Claim]:
     token = owners_token(settings.token_file, home)
+    _make_room()
     with contextlib.closing(_listener(settings.host, settings.port)) as listener:
         yield Claim(listener=listener, token=token)
 
@@ -163,6 +166,14 @@ def _configured(app: Starlette) -> uvicorn.Config:
         timeout_keep_alive=60,
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
+
+
+def _make_room() -> None:
+    """Each connection is an open file, and many systems allow a program few unless it asks."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listener(host: str, port: int) -> socket.socket:
