@@ -22,7 +22,7 @@ from claude_sessions.gateway.visits import Over, Visit, Visits
 LAST_WORDS_SECONDS = 2.0  # for a reader to take them; less than the server's own patience
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tongue:
     """How a reader wants to be told. `form`: empty for what it does not want."""
 
