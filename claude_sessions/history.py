@@ -39,6 +39,12 @@ class History:
         """The last `n` events of these types, oldest first."""
         return await asyncio.to_thread(self.store.tail_of, session, types, n)
 
+    async def seq_of(
+        self, session: str, *, nth: int | None = None, event: str | None = None
+    ) -> int | None:
+        """Where in the log the session's nth event is, from 1, or the one with this id."""
+        return await asyncio.to_thread(self.store.seq_of, session, nth, event)
+
     async def sums(self) -> Sums:
         """Of all runs and all money there ever was."""
         return await asyncio.to_thread(self.store.sums)

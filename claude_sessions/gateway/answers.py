@@ -34,5 +34,7 @@ def refusal(error: Refused, request_id: str) -> Answer:
         headers["connection"] = "close"  # the rest of the body will not be read
     if error.code.status == 401:
         headers["www-authenticate"] = "Bearer"
-    said = {"code": error.code.name, "message": str(error), "requestId": request_id}
+    said: dict[str, Any] = {"code": error.code.name, "message": str(error), "requestId": request_id}
+    if error.details is not None:
+        said["details"] = error.details
     return Answer({"error": said}, status_code=error.code.status, headers=headers)

@@ -51,9 +51,17 @@ TREE: tuple[tuple[type[SessionsError], Code], ...] = (
 class Refused(Exception):
     """Its text is for whoever wrote the program."""
 
-    def __init__(self, code: Code, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        details: object = None,
+    ) -> None:
         self.code = code
         self.retry_after = retry_after
+        self.details = details
         super().__init__(message)
 
 

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from claude_sessions.gateway import rpc_door
+from claude_sessions.gateway import event_sourced, events_door, rpc_door
 from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance
@@ -27,6 +27,8 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         Route("/ready", ready),
         entrance.http("/metrics", metrics),
         *rpc_door.routes(entrance, house),
+        *events_door.routes(entrance, house),
+        *event_sourced.routes(entrance, house),
     ]
 
 

@@ -244,6 +244,14 @@ class Store:
             found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, *types, n))
             return self._typed(db, found)[::-1]
 
+    def seq_of(self, session: str, nth: int | None, event: str | None) -> int | None:
+        """Of the session's nth event, from 1, or of the one with this id."""
+        condition, value = ("session_seq", nth) if event is None else ("id", event)
+        query = f"SELECT seq FROM events WHERE session = ? AND {condition} = ?"
+        with self._reader() as db:
+            found = db.execute(query, (session, value)).fetchone()
+        return None if found is None else int(found[0])
+
     def turns_since(self, seq: int, limit: int) -> list[Event]:
         """The newest `limit` turns that ended after that event, oldest first."""
         query = (
