@@ -8,7 +8,19 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench import asleep, daemon, followup, launch, log, machine, pool, telegram, tokens, wake
+from bench import (
+    asleep,
+    daemon,
+    followup,
+    gateway,
+    launch,
+    log,
+    machine,
+    pool,
+    telegram,
+    tokens,
+    wake,
+)
 from bench.figure import Figure
 from bench.table import document, line, verdict
 from claude_sessions import logs
@@ -23,6 +35,7 @@ GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
     "asleep": asleep.measure,
     "tokens": tokens.measure,
     "telegram": telegram.measure,
+    "gateway": gateway.measure,
     "daemon": daemon.measure,
     "log": log.measure,
 }

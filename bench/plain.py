@@ -32,13 +32,8 @@ def app(body: bytes, event: bytes, count: int) -> Starlette:
     async def idle(_request: Request) -> Response:
         return StreamingResponse(_silent(), media_type=STREAM)
 
-    return Starlette(
-        routes=[
-            Route("/same", same, methods=["POST"]),
-            Route("/stream", stream),
-            Route("/idle", idle),
-        ]
-    )
+    routes = [Route("/same", same, methods=["POST"])]
+    return Starlette(routes=[*routes, Route("/stream", stream), Route("/idle", idle)])
 
 
 async def _often(event: bytes, count: int) -> AsyncIterator[bytes]:
@@ -55,10 +50,8 @@ async def _silent() -> AsyncIterator[bytes]:
 async def main(file: str, events: str) -> None:
     body = Path(file).read_bytes()  # noqa: ASYNC240 - nobody waits yet
     event = b"event: assistant.message\nid: x\ndata: " + b"x" * 600 + b"\n\n"
-    config = uvicorn.Config(
-        app(body, event, int(events)), port=0, access_log=False, log_level="error"
-    )
-    server = uvicorn.Server(config)
+    bare = app(body, event, int(events))
+    server = uvicorn.Server(uvicorn.Config(bare, port=0, access_log=False, log_level="error"))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - it has no event to give
         await asyncio.sleep(0.01)

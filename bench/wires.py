@@ -20,7 +20,6 @@ class Wire(asyncio.Protocol):
     """`heard`: when each piece came, in seconds since 1970, and what it was."""
 
     heard: list[tuple[float, bytes]] = field(default_factory=list)
-    bytes: int = 0
     keep: bool = True
     transport: asyncio.Transport | None = None
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -31,7 +30,6 @@ class Wire(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        self.bytes += len(data)
         if self.keep:
             self.heard.append((time.time(), data))
         self.began.set()
@@ -82,7 +80,8 @@ async def _opened(
     place = urlsplit(url)
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(PATIENCE):
-        _, wire = await loop.create_connection(lambda: Wire(keep=keep), place.hostname, place.port)
+        host, port = place.hostname or "", place.port or 0
+        _, wire = await loop.create_connection(lambda: Wire(keep=keep), host, port)
         lines = [f"{request} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *more]
         wire.send(("\r\n".join(lines) + "\r\n\r\n").encode())
         await wire.began.wait()
