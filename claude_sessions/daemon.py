@@ -40,6 +40,7 @@ from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.extensions.extensions import Extensions
 from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
@@ -187,6 +188,7 @@ async def open_daemon(
         own = private_to(settings, home, source)
         pool = pool_of(ground, manager, book, desk, rules, trust, presence, health, own)
         await stack.enter_async_context(pool.schedules)
+        await stack.enter_async_context(pool.extensions.logins.serving())
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
@@ -318,6 +320,7 @@ def pool_of(
             clock=ground.clock,
         ),
         health=health,
+        extensions=extensions_of(ground),
         schedules=Timekeeper(
             book=schedules,
             sessions=book,
@@ -341,6 +344,13 @@ def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
         max_sessions=ground.settings.sessions.max_sessions,
         ask_cli=ask_cli,
         doors=doors,
+    )
+
+
+def extensions_of(ground: Ground) -> Extensions:
+    return Extensions(
+        cli=partial(find_cli, ground.settings),
+        env=ground.settings.sessions.environment(ground.environ),
     )
 
 
