@@ -546,7 +546,7 @@ class DisablePlugin(ChangePlugin):
 class AddMarketplace(Command):
     ROLE: ClassVar[Role] = Role.ADMIN
     TO: ClassVar[str] = "change plugins"
-    source: str  # owner/repo, an address, or a directory
+    source: str = field(repr=False)  # owner/repo, an address, or a directory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -585,8 +585,8 @@ class AddMcpServer(Command):
     server: str
     transport: Transport = Transport.STDIO
     command: str = ""
-    arguments: tuple[str, ...] = ()
-    url: str = ""
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    url: str = field(default="", repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     scope: ConfigScope | None = None

@@ -72,8 +72,8 @@ class NewServer:
     name: str
     transport: Transport
     command: str = ""
-    arguments: tuple[str, ...] = ()
-    url: str = ""
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    url: str = field(default="", repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 

@@ -146,8 +146,11 @@ def _json(text: str) -> Any:
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
+    path = folder / ".claude-plugin" / "plugin.json"
     try:
-        with (folder / ".claude-plugin" / "plugin.json").open("rb") as file:
+        if not path.is_file():  # a pipe would never end
+            return {}
+        with path.open("rb") as file:
             found = orjson.loads(file.read(LARGEST_MANIFEST))
     except (OSError, ValueError):
         return {}
