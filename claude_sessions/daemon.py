@@ -45,6 +45,7 @@ from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.extensions.extensions import Extensions
 from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
@@ -202,6 +203,7 @@ async def open_daemon(
         own = private_to(settings, home, source)
         pool = pool_of(ground, manager, book, desk, rules, trust, presence, health, own)
         await stack.enter_async_context(pool.schedules)
+        await stack.enter_async_context(pool.extensions.logins.serving())
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
@@ -358,6 +360,7 @@ def pool_of(
         ),
         health=health,
         tokens=TokenBook(ground.documents, ground.log, ground.clock),
+        extensions=extensions_of(ground),
         schedules=Timekeeper(
             book=schedules,
             sessions=book,
@@ -381,6 +384,13 @@ def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
         max_sessions=ground.settings.sessions.max_sessions,
         ask_cli=ask_cli,
         doors=doors,
+    )
+
+
+def extensions_of(ground: Ground) -> Extensions:
+    return Extensions(
+        cli=partial(find_cli, ground.settings),
+        env=ground.settings.sessions.environment(ground.environ),
     )
 
 

@@ -100,6 +100,22 @@ class Scope(StrEnum):
     USER = "user"
 
 
+class ConfigScope(StrEnum):
+    """In which of Claude's own settings a plugin or an MCP server stands."""
+
+    USER = "user"  # in every directory
+    PROJECT = "project"  # in one directory, for everybody who works there
+    LOCAL = "local"  # in one directory, for this user alone
+
+
+class Transport(StrEnum):
+    """How an MCP server is reached."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+    SSE = "sse"
+
+
 class Risk(StrEnum):
     LOW = "low"
     MEDIUM = "medium"

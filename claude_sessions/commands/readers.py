@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from claude_sessions import commands as c
 from claude_sessions.attention.quiet import QuietHours
-from claude_sessions.commands import values
+from claude_sessions.commands import extension_readers, values
 from claude_sessions.commands.lexer import Line, shown
 from claude_sessions.commands.usage import NAMES
 from claude_sessions.model import PermissionMode, Scope, Status, Verdict
@@ -406,6 +406,8 @@ READERS: dict[str, Reader] = {
     "budget": _budget,
     "schedule": _schedule,
     "worktrees": _worktrees,
+    "plugins": extension_readers.plugins,
+    "mcp": extension_readers.mcp,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
     "digest": _alone(c.Digest()),

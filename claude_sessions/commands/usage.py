@@ -196,6 +196,22 @@ COMMANDS: dict[str, Usage] = {
         example="/worktrees merge fix-css --into main",
         aliases=("worktree",),
     ),
+    "plugins": Usage(
+        line="/plugins [available] [--dir DIR] | /plugins install|update|enable|disable PLUGIN"
+        " [--scope user|project|local] [--dir DIR] | /plugins uninstall PLUGIN [--yes]"
+        " | /plugins marketplaces | /plugins marketplace add SOURCE"
+        " | /plugins marketplace remove NAME [--yes]",
+        help="Claude's plugins: list, install, switch on or off, and where they come from",
+        example="/plugins install review@team-tools",
+        aliases=("plugin",),
+    ),
+    "mcp": Usage(
+        line="/mcp [--dir DIR] | /mcp status|auth NAME | /mcp remove NAME [--yes]"
+        " | /mcp add NAME [--transport stdio|http|sse] [--scope user|project|local] [--dir DIR]"
+        ' [--env KEY=VALUE] [--header "NAME: VALUE"] URL|-- COMMAND',
+        help="Claude's MCP servers: how they stand; add, remove, log in to one",
+        example="/mcp add tickets --env LEVEL=1 -- npx -y tickets-mcp",
+    ),
     "cost": Usage(
         line="/cost [NAME]",
         help="what a session has cost",

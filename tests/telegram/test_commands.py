@@ -8,6 +8,8 @@ from pathlib import Path
 from claude_sessions.demo import Sandbox, Script, bash, plan, question, say, write
 from claude_sessions.telegram.menu import menu
 from tests.botapi import BotApi, Message
+from tests.extensions.oauth import guarded_server, where_the_browser_ends
+from tests.extensions.places import marketplace
 from tests.telegram.phone import PROMPTER, Phone, phone_of
 from tests.waiting import eventually
 
@@ -217,6 +219,38 @@ async def test_a_background_task_is_stopped_with_a_press(script: Script, phone: 
     assert label.startswith("Stop ")
     press = await phone.owner.presses(label, listed)
     assert "is being stopped" in await press.answered()
+
+
+# --- plugins and MCP servers
+
+
+async def test_a_plugin_is_switched_off_with_a_press_and_the_list_shows_it(
+    phone: Phone, workdir: Path
+) -> None:
+    marketplace(workdir / "mkt")
+    await phone.owner.says("/plugins marketplace add ./mkt")
+    await phone.owner.chat.shows("Successfully added marketplace")
+    await phone.owner.says("/plugins install tiny")
+    await phone.owner.chat.shows("It brings commands.")
+    await phone.owner.says("/plugins")
+    listed = await phone.owner.chat.shows("🧩 tiny@locmkt 1.0.0")
+    assert labels(listed) == [["Disable tiny", "Update tiny", "Uninstall tiny"]]
+    await phone.owner.presses("Disable tiny", listed)
+    await eventually(lambda: listed.text.startswith("▫️ tiny@locmkt"))
+    assert listed.button_labels[0] == "Enable tiny"
+
+
+async def test_a_login_is_finished_with_what_is_sent_back(phone: Phone) -> None:
+    with guarded_server() as url:
+        await phone.owner.says(f"/mcp add guarded {url}")
+        await phone.owner.chat.shows("Added HTTP MCP server guarded")
+        await phone.owner.says("/mcp auth guarded")
+        asks = await phone.owner.chat.shows("guarded wants a login", timeout=20)
+        address = next(line for line in asks.text.splitlines() if line.startswith("http"))
+        await phone.owner.presses("Send the address", asks)
+        await phone.owner.chat.shows("reply with the words")
+        await phone.owner.says(where_the_browser_ends(address))
+        await phone.owner.chat.shows("Logged in to guarded", timeout=20)
 
 
 # --- buttons that want words
