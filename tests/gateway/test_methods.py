@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -10,6 +11,7 @@ import pytest
 from claude_sessions.demo import Script, bash, hang, question, say
 from claude_sessions.gateway.methods import METHODS
 from claude_sessions.model import Role
+from tests.extensions.places import marketplace
 from tests.gateway.port import Port, RpcError
 
 
@@ -155,3 +157,27 @@ async def test_the_request_is_named_by_the_events_it_led_to(port: Port) -> None:
     events = (await port.call("claude-code.events", types=["session.created"]))["events"]
     assert events[0]["causedBy"] == "gateway#my-request.7"
     assert events[0]["caller"] == "owner (gateway)"
+
+
+async def test_plugins_and_mcp_servers_are_managed(port: Port, workdir: Path) -> None:
+    marketplace(workdir / "mkt")
+    source = str(workdir / "mkt")
+    await checked(port, "claude-code.plugins.marketplaces.add", source=source)
+    assert (await checked(port, "claude-code.plugins.marketplaces"))["marketplaces"]
+    for verb in ("install", "disable", "enable", "update"):
+        done = await checked(port, f"claude-code.plugins.{verb}", plugin="tiny@locmkt")
+        assert done["success"]
+    listed = await checked(port, "claude-code.plugins.list", available=True)
+    assert [each["name"] for each in listed["plugins"]] == ["tiny@locmkt"]
+    await checked(port, "claude-code.plugins.uninstall", plugin="tiny@locmkt")
+    await checked(port, "claude-code.plugins.marketplaces.remove", name="locmkt")
+    secret = {"API_TOKEN": "very-secret-value"}
+    command = {"name": "far", "transport": "http", "url": "http://127.0.0.1:9/mcp"}
+    added = await checked(port, "claude-code.mcp.add", **command, headers=secret)
+    status = await checked(port, "claude-code.mcp.status", name="far")
+    listed = await checked(port, "claude-code.mcp.list")
+    assert [each["name"] for each in listed["servers"]] == ["far"]
+    assert "very-secret-value" not in str([added, status, listed])
+    await checked(port, "claude-code.mcp.remove", name="far")
+    with pytest.raises(RpcError, match="claude plugin install"):
+        await port.call("claude-code.plugins.install", plugin="nothing@nowhere")
