@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from claude_sessions.demo import Script, bash, hang, question, say
+from claude_sessions.demo import Sandbox, Script, bash, hang, question, say
 from claude_sessions.gateway.methods import METHODS
 from claude_sessions.model import Role
 from tests.extensions.places import marketplace
-from tests.gateway.port import Port, RpcError
+from tests.gateway.port import Port, RpcError, opened
 
 
 async def checked(port: Port, method: str, **params: Any) -> Any:
@@ -181,3 +181,41 @@ async def test_plugins_and_mcp_servers_are_managed(port: Port, workdir: Path) ->
     await checked(port, "claude-code.mcp.remove", name="far")
     with pytest.raises(RpcError, match="claude plugin install"):
         await port.call("claude-code.plugins.install", plugin="nothing@nowhere")
+
+
+async def test_a_launch_is_told_where_it_is_configured_to_be(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    channels = {"workdirs": {str(workdir): "telegram|5"}}
+    async with opened(sandbox, workdir, channels=channels) as port:
+        given = await port.call("claude-code.launch", prompt="a", originChannel="slack|ops")
+        found = await port.call("claude-code.launch", prompt="b")
+        assert (await port.chat.state(given["id"])).origin == "slack|ops"
+        assert (await port.chat.state(found["id"])).origin == "telegram|5"
+
+
+async def test_a_launch_that_nobody_hears_of_is_the_gateways(port: Port) -> None:
+    made = await port.call("claude-code.launch", prompt="a")
+    assert (await port.chat.state(made["id"])).origin == "gateway"
+
+
+async def test_a_list_is_true_also_when_much_of_it_was_told_before(
+    script: Script, port: Port
+) -> None:
+    script.on("hang", hang())
+    first = await port.call("claude-code.launch", prompt="hello", name="first")
+    await port.chat.idle("first")
+    await port.chat.type("/sleep first")
+    told = await port.call("claude-code.sessions")
+    assert told == await port.call("claude-code.sessions")
+    await port.chat.type("/rename first renamed")
+    await port.chat.type("/budget renamed 7")
+    second = await port.call("claude-code.launch", prompt="hang", name="second")
+    listed = (await port.call("claude-code.sessions"))["sessions"]
+    assert {each["id"]: each["name"] for each in listed} == {
+        second["id"]: "second",
+        first["id"]: "renamed",
+    }
+    await port.call("claude-code.kill", session="second")
+    for status, count in (("all", 2), ("running", 0), ("killed", 1), ("asleep", 1)):
+        assert (await port.call("claude-code.sessions", status=status))["count"] == count
