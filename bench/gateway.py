@@ -27,8 +27,7 @@ from bench.timing import median_ms, percentile_ms, scaled
 from bench.wires import Wire, asked, subscribed
 from claude_sessions.config import make_home
 from claude_sessions.demo import Script
-from claude_sessions.gateway.server import ADDRESS
-from claude_sessions.tokens import FILE
+from claude_sessions.tokens import ADDRESS, FILE
 
 SESSIONS, EVENTS = 100, 100_000
 SUBSCRIBERS, IDLE = 100, 1000

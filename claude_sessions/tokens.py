@@ -25,6 +25,7 @@ from claude_sessions.storage.documents import Documents
 SHORTEST = 32
 PREFIX = "cs"
 FILE = "gateway.token"
+ADDRESS = "gateway.url"  # beside it: where the daemon listens
 MOST = 1000
 
 

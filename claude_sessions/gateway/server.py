@@ -36,9 +36,8 @@ from claude_sessions.gateway.refusals import METHOD_NOT_ALLOWED, NOT_FOUND, Refu
 from claude_sessions.gateway.routes import routes
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.settings import GatewaySettings
-from claude_sessions.tokens import owners_token
+from claude_sessions.tokens import ADDRESS, owners_token
 
-ADDRESS = "gateway.url"
 BACKLOG = 512
 FILES = 8192
 HEADER_BYTES = 32 * 1024

@@ -19,9 +19,8 @@ from claude_sessions.errors import ConfigError
 from claude_sessions.gateway import patience
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
-from claude_sessions.gateway.server import ADDRESS
 from claude_sessions.model import Role
-from claude_sessions.tokens import FILE
+from claude_sessions.tokens import ADDRESS, FILE
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
 from tests.gateway.raw import raw
