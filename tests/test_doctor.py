@@ -30,7 +30,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def settings(directory: Path, cli: Path | None = None) -> Settings:
-    return Settings(sessions=SessionSettings(default_workdir=directory, cli_path=cli))
+    sessions = SessionSettings(default_workdir=directory, cli_path=cli)
+    return Settings(sessions=sessions, gateway=GatewaySettings(port=0))
 
 
 def program(path: Path, *lines: str) -> Path:
@@ -39,17 +40,10 @@ def program(path: Path, *lines: str) -> Path:
     return path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def findings(
     settings: Settings, home: Path, environ: dict[str, str], *, patience: float = 60
 ) -> dict[str, Finding]:
-    ports = {"gateway": free_port()}
-    found = await examine(settings, home, None, environ=environ, ports=ports, patience=patience)
+    found = await examine(settings, home, None, environ=environ, patience=patience)
     assert all(finding.ok != bool(finding.remedy) for finding in found)
     return {finding.name: finding for finding in found}
 
@@ -74,7 +68,8 @@ async def test_without_a_key_claude_is_not_logged_in(
 async def test_a_key_that_sessions_would_not_get_does_not_count(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    closed = Settings(sessions=SessionSettings(default_workdir=tmp_path, pass_env=("HOME", "PATH")))
+    sessions = SessionSettings(default_workdir=tmp_path, pass_env=("HOME", "PATH"))
+    closed = Settings(sessions=sessions, gateway=GatewaySettings(port=0))
     found = await findings(closed, tmp_path, environ | {"ANTHROPIC_API_KEY": "sk-fake"})
     assert not found["login"].ok
 
