@@ -81,6 +81,7 @@ from claude_sessions.events.signals import (
     ToolProgress,
 )
 from claude_sessions.events.work import (
+    ProjectAdded,
     QuietChanged,
     ScheduleAdded,
     ScheduleChanged,
@@ -120,6 +121,7 @@ __all__ = [
     "ModelChanged",
     "Noticed",
     "Payload",
+    "ProjectAdded",
     "QuietChanged",
     "RuleAdded",
     "RuleRemoved",

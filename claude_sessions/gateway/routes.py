@@ -10,6 +10,7 @@ from claude_sessions.gateway import event_sourced, events_door, rpc_door
 from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.rest import door as rest
 
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
@@ -19,6 +20,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         *rpc_door.routes(entrance, house),
         *events_door.routes(entrance, house),
         *event_sourced.routes(entrance, house),
+        *rest.routes(entrance, house),
     ]
 
 
