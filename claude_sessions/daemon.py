@@ -60,6 +60,7 @@ from claude_sessions.orchestrator.roads import Roads, environment
 from claude_sessions.orchestrator.texts import BLOCKS
 from claude_sessions.origins import Origins
 from claude_sessions.people import Caller
+from claude_sessions.project_book import ProjectBook
 from claude_sessions.projects import Projects
 from claude_sessions.repository import Onlooker
 from claude_sessions.router import NotificationRouter
@@ -433,6 +434,7 @@ def projects_of(ground: Ground) -> Projects:
         log=ground.log,
         git=Onlooker(ground.environ),
         clock=ground.clock,
+        chosen=ProjectBook(ground.documents, ground.log, ground.clock),
     )
 
 

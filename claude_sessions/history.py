@@ -28,9 +28,10 @@ class History:
         after: int = 0,
         upto: int | None = None,
         limit: int = PAGE,
+        types: Collection[str] | None = None,
     ) -> list[Event]:
         return await asyncio.to_thread(
-            self.store.events, after=after, upto=upto, session=session, limit=limit
+            self.store.events, after=after, upto=upto, session=session, limit=limit, types=types
         )
 
     async def tail_of(

@@ -62,6 +62,20 @@ class Launch(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prepare(Command):
+    """A session that nobody has said anything to yet: it is asleep until somebody does."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "start sessions"
+    name: str
+    directory: str | None = None
+    model: str | None = None
+    mode: PermissionMode | None = None
+    budget_usd: float | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Respond(Command):
     """Say something to a session. Busy: it is queued, unless it steers or interrupts."""
 
@@ -237,6 +251,16 @@ class ListProjects(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see the projects"
     search: str | None = None  # part of a name or a path
+    full: bool = False  # all of them, however many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddProject(Command):
+    """A directory that is listed from now on, though nothing has been done there."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "add projects"
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

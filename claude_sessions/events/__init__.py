@@ -92,6 +92,7 @@ from claude_sessions.events.signals import (
     ToolProgress,
 )
 from claude_sessions.events.work import (
+    ProjectAdded,
     QuietChanged,
     ScheduleAdded,
     ScheduleChanged,
@@ -140,6 +141,7 @@ __all__ = [
     "PluginSwitched",
     "PluginUninstalled",
     "PluginUpdated",
+    "ProjectAdded",
     "QuietChanged",
     "RuleAdded",
     "RuleRemoved",

@@ -12,6 +12,7 @@ from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.metrics import CONTENT
+from claude_sessions.gateway.rest import door as rest
 
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
@@ -29,6 +30,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         *rpc_door.routes(entrance, house),
         *events_door.routes(entrance, house),
         *event_sourced.routes(entrance, house),
+        *rest.routes(entrance, house),
     ]
 
 

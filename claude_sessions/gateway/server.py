@@ -136,9 +136,11 @@ async def _not_found(request: Request, _error: Exception) -> Response:
     return refusal(missing, request_id_of(request.scope))
 
 
-async def _wrong_method(request: Request, _error: Exception) -> Response:
+async def _wrong_method(request: Request, error: Exception) -> Response:
     wrong = Refused(METHOD_NOT_ALLOWED, f"{request.method[:20]} is not possible there.")
-    return refusal(wrong, request_id_of(request.scope))
+    answer = refusal(wrong, request_id_of(request.scope))
+    answer.headers.update(getattr(error, "headers", None) or {})  # Allow
+    return answer
 
 
 async def _refused(request: Request, error: Exception) -> Response:

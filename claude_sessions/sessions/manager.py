@@ -209,6 +209,23 @@ class SessionManager(Orders):
                 self._live.start(session_id)
             return self._state(session_id)
 
+    async def prepare(
+        self, spec: SessionSpec, name: str, *, origin: str | None, caller: str | None
+    ) -> SessionState:
+        """Asleep from the beginning: the first message to it begins its conversation."""
+        refuse_name(name)
+        return await self._surely(self._prepare(name, born(spec, "", origin), caller))
+
+    async def _prepare(
+        self, wanted: str, birth: e.SessionCreated, caller: str | None
+    ) -> SessionState:
+        async with self._admission.lock:
+            session_id, run = new_id(), new_id()
+            named = replace(birth, name=await self.free_name(wanted))
+            facts = (named, e.SessionAsleep(reason=Reason.USER))
+            await self._log.append(*_drafts(facts, session_id, run, birth.project_id, caller))
+            return self._state(session_id)
+
     async def adopt(
         self,
         spec: SessionSpec,

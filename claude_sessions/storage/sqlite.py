@@ -219,20 +219,28 @@ class Store:
             return int(db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
     def events(
-        self, *, after: int = 0, limit: int, session: str | None = None, upto: int | None = None
+        self,
+        *,
+        after: int = 0,
+        limit: int,
+        session: str | None = None,
+        upto: int | None = None,
+        types: Collection[str] | None = None,
     ) -> list[Event]:
         """The next `limit` events with `after` < seq ≤ `upto`."""
         upto = LAST if upto is None else upto
+        fits = "" if types is None else f" AND type IN ({', '.join('?' * len(types))})"
+        kinds = types or ()
         with self._reader() as db:
             if session is None:
-                query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq <= ?"
-                found = db.execute(f"{query} ORDER BY seq LIMIT ?", (after, upto, limit))
+                query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq <= ?{fits}"
+                found = db.execute(f"{query} ORDER BY seq LIMIT ?", (after, upto, *kinds, limit))
             else:
                 query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND session_seq > ?"
                 place = _place_after(db, session, after) if after else 0
                 found = db.execute(
-                    f"{query} AND seq <= ? ORDER BY session_seq LIMIT ?",
-                    (session, place, upto, limit),
+                    f"{query} AND seq <= ?{fits} ORDER BY session_seq LIMIT ?",
+                    (session, place, upto, *kinds, limit),
                 )
             return self._typed(db, found)
 
