@@ -15,6 +15,7 @@ from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
 from claude_sessions.commands import here
 from claude_sessions.commands.chat import parse
+from claude_sessions.commands.lexer import accepted
 from claude_sessions.commands.lines import line_of
 from claude_sessions.errors import BadRequest, SessionsError, UsageError
 from claude_sessions.people import Caller
@@ -111,7 +112,7 @@ class Door:
         who = (at, parts[0].sender)
         comment = self._spoke_to.pop(who, None)
         said = await self._said(parts)
-        command = await self._command(parts[0].message, said, at)
+        command = await self._command(parts[0], said, at)
         if joins and isinstance(command, c.Talk) and comment is not None:
             command = replace(command, session=comment, steer=True)
         await self._welcome.back(caller, at, command)
@@ -138,13 +139,14 @@ class Door:
         audio = await fetched(self._bot, voice.file_id, voice.file_size, "The voice message")
         return await self._transcriber.words(audio)
 
-    async def _command(
-        self, message: Message, said: tuple[str, Received], at: Address
-    ) -> c.Command:
-        text, files = said
+    async def _command(self, part: Part, said: tuple[str, Received], at: Address) -> c.Command:
+        message, (text, files) = part.message, said
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
-        command = await self._meant(message, letter, text, files, at)
+        if part.forwarded:
+            command = _forwarded(text)
+        else:
+            command = await self._meant(message, letter, text, files, at)
         session = (letter.session if letter is not None else None) or await self._topics.bound(at)
         if isinstance(command, c.Talk):
             if session is None and letter is None and answered and _is_ours(message, self._bot):
@@ -266,6 +268,14 @@ class Door:
 
     def person_at(self, message: Message) -> PersonSettings | None:
         return self._people.find(message.from_user)
+
+
+def _forwarded(text: str) -> c.Command:
+    """Somebody else's words: they are read, never obeyed, nor do they answer what was asked.
+
+    Claude's own program has commands that begin with a slash, too.
+    """
+    return c.Talk(text=accepted(f"[forwarded] {text}" if text.lstrip().startswith("/") else text))
 
 
 def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> c.Reply:

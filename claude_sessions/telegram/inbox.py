@@ -25,6 +25,7 @@ POLL_SECONDS = 25
 SLOWEST = 30.0
 CALM_SECONDS = 90.0  # two that poll take turns: only after so long has the other one stopped
 WANTED = ("message", "edited_message", "callback_query", "my_chat_member")
+FORWARDED = {"forward_origin", "forward_date"}
 PLAIN = ("message_id", "date", "from", "chat", "text", "caption")
 
 logger = structlog.get_logger(__name__)
@@ -162,6 +163,8 @@ def _plain(raw: Raw) -> Raw:
     if not isinstance(message, dict):
         return raw
     kept = {key: message[key] for key in PLAIN if key in message}
+    if FORWARDED & message.keys():  # whoever it was: not the words of who sent it here
+        kept["forward_origin"] = {"type": "hidden_user", "sender_user_name": "", "date": 0}
     return {"update_id": raw["update_id"], "message": kept}
 
 
