@@ -152,7 +152,7 @@ class Presses:
             await self._toast(query, refusal)
             await self._inbox.mark([update_id], "done")
             return
-        self._door.ask(at, query.from_user.id, button.line)
+        self._door.ask(at, query.from_user.id, button, caller)
         content = Content(parts=(plain(f"{button.label}: reply with the words."),), ask=True)
         key = f"ask:{button.token}:{update_id}"
         await self._outbox.put(at, key, content, session=button.session, done=[update_id])

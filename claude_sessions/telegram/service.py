@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ class Telegram:
                 self._spawned = lambda work, name: group.create_task(work, name=name)
                 await asyncio.to_thread(parcels.sweep)
                 self._open(packing, fronts, self._clock.now())
-                self._spawned(self._follow_lists(), "telegram.lists")
+                self._spawned(self._follow(), "telegram.lists")
                 self.outbox.trouble = self._unreachable
                 self._topics.forums.trouble = self._no_topics
                 self.outbox.begin()
@@ -138,12 +138,11 @@ class Telegram:
         finally:  # letters still leave, but there is nobody to carry news of them
             self.outbox.trouble = self._topics.forums.trouble = _unheard
 
-    async def _follow_lists(self) -> None:
-        stop = self._log.observe(self._lists.see)
-        try:
+    async def _follow(self) -> None:
+        with ExitStack() as stack:
+            for see in (self._lists.see, self._door.see):
+                stack.callback(self._log.observe(see))
             await self._lists.run()
-        finally:
-            stop()
 
     def _open(
         self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
