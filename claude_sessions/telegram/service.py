@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +122,7 @@ class Telegram:
             async with asyncio.TaskGroup() as group:
                 self._spawned = lambda work, name: group.create_task(work, name=name)
                 await asyncio.to_thread(parcels.sweep)
-                self._open(packing, fronts, self._clock.now())
+                self._open(packing, fronts)
                 self._spawned(self._follow(), "telegram.lists")
                 self.outbox.trouble = self._unreachable
                 self._topics.forums.trouble = self._no_topics
@@ -144,9 +143,7 @@ class Telegram:
                 stack.callback(self._log.observe(see))
             await self._lists.run()
 
-    def _open(
-        self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
-    ) -> None:
+    def _open(self, perform: Perform, fronts: Callable[[str], Sequence[str]]) -> None:
         self._door = Door(
             bot=self._bot,
             inbox=self.inbox,
@@ -166,7 +163,6 @@ class Telegram:
             inbox=self.inbox,
             outbox=self.outbox,
             places=self._places,
-            started=started,
             minutes=self._settings.telegram.old_updates_minutes,
             people=self._people,
             hear=self._door.hear,
@@ -191,6 +187,7 @@ class Telegram:
             hear=self._backlog.hear,
             press=presses.take,
             pass_over=self._door.pass_over,
+            lag=self.inbox.lag,
         )
 
     def _caretaker(self) -> Caretaker:
