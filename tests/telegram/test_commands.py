@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from claude_sessions.demo import Sandbox, Script, bash, plan, question, say, write
+from claude_sessions.demo import Sandbox, Script, ScriptedModel, bash, plan, question, say, write
 from claude_sessions.telegram.menu import menu
 from tests.botapi import BotApi, Message
 from tests.extensions.oauth import guarded_server, where_the_browser_ends
 from tests.extensions.places import marketplace
-from tests.telegram.phone import PROMPTER, Phone, phone_of
+from tests.telegram.phone import APPROVER, PROMPTER, Phone, phone_of
 from tests.waiting import eventually
 
 
@@ -280,6 +280,67 @@ async def test_words_in_reply_to_another_session_are_not_taken_for_a_reason(
     await phone.owner.says("something else", reply_to=answer.id)
     await phone.owner.chat.shows("You said: something else", timeout=20)
     assert "maker asks" in phone.owner.chat.text()
+
+
+async def asked_why(script: Script, phone: Phone) -> Message:
+    """Who asks for the reason to deny what maker wants; another session is in front."""
+    script.on("make", bash("touch made"), say("Made."))
+    await opened(phone, "first")
+    await phone.owner.says("/new --name maker make")
+    await phone.owner.chat.shows("maker asks", timeout=20)
+    await phone.owner.presses("Deny + tell why")
+    return await phone.owner.chat.shows("reply with the words")
+
+
+async def decided_by_pam(phone: Phone) -> None:
+    await phone.api.person(APPROVER, "Pam").says("/deny maker")
+    await phone.owner.chat.shows("Denied by pam", timeout=20)
+
+
+async def test_words_for_what_was_decided_meanwhile_go_to_the_session_all_the_same(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await asked_why(script, phone)
+    await decided_by_pam(phone)
+    await phone.owner.says("use the other file")
+    told = await model.asked("use the other file", timeout=20)
+    assert any("make" in str(message) for message in told.messages)
+
+
+async def test_a_reply_to_who_asked_for_what_was_decided_meanwhile_is_offered_to_the_session(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    asking = await asked_why(script, phone)
+    await decided_by_pam(phone)
+    await phone.owner.says("use the other file", reply_to=asking)
+    await phone.owner.chat.shows("Already denied by pam (Telegram)")
+    assert not model.about("use the other file")
+    await phone.owner.presses("Say it to the session")
+    told = await model.asked("use the other file", timeout=20)
+    assert any("make" in str(message) for message in told.messages)
+
+
+async def test_whoever_decided_otherwise_themselves_speaks_to_whom_they_speak(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await asked_why(script, phone)
+    await phone.owner.presses("Allow")
+    await phone.owner.chat.shows("result seen", timeout=20)
+    await phone.owner.says("and now?")
+    told = await model.asked("and now?", timeout=20)
+    assert any("hello first" in str(message) for message in told.messages)
+
+
+async def test_words_for_what_nobody_asks_any_more_after_a_restart_are_not_lost(
+    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    async with phone_of(sandbox, workdir, api) as phone:
+        asking = await asked_why(script, phone)
+    async with phone_of(sandbox, workdir, api) as phone:
+        await phone.owner.says("use the other file", reply_to=asking)
+        await phone.owner.chat.shows("That is no longer asked.")
+        await phone.owner.presses("Say it to the session")
+        await model.asked("use the other file", timeout=20)
 
 
 # --- files
