@@ -47,7 +47,7 @@ CREATE TABLE sent (
     chat INTEGER NOT NULL,
     message INTEGER NOT NULL,
     letter INTEGER NOT NULL,
-    part INTEGER NOT NULL,          -- which of its messages, and -1 for a copy nobody knew of
+    part INTEGER NOT NULL,          -- which of its texts; below 0: see COPY and DOCUMENT
     PRIMARY KEY (bot, chat, message)
 ) WITHOUT ROWID;
 CREATE INDEX sent_letter ON sent (letter);
@@ -65,6 +65,8 @@ CREATE TABLE places (reader TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWI
 
 Transaction = Callable[[], AbstractContextManager[None]]
 Reader = Callable[[], AbstractContextManager[sqlite3.Connection]]
+COPY = -1  # the part of a copy that nobody knew of
+DOCUMENT = -2  # its file: nothing can be written onto that
 LETTER = "id, chat, key, seq, session, content, version, shown, tried, open, at"
 
 
@@ -107,6 +109,7 @@ class StoredLetter:
     at: float
     messages: tuple[int, ...] = ()  # ids, part by part
     copies: tuple[int, ...] = ()
+    document: int | None = None
     tokens: dict[tuple[str, str], str] = field(default_factory=dict)  # label, line → token
 
 
@@ -274,8 +277,8 @@ class Mail:
     def adopt(self, bot: int, chat: int, message: int, letter: int) -> None:
         """A copy that nobody knew of; it does not show what it should."""
         with self._transaction():
-            values = (bot, chat, message, letter)
-            self._db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?, ?, -1)", values)
+            values = (bot, chat, message, letter, COPY)
+            self._db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?, ?, ?)", values)
             self._db.execute(
                 "UPDATE letters SET shown = min(shown, version - 1) WHERE id = ?", (letter,)
             )
@@ -406,7 +409,8 @@ class Mail:
             open=bool(open_),
             at=at,
             messages=tuple(message for part, message in messages if part >= 0),
-            copies=tuple(message for part, message in messages if part < 0),
+            copies=tuple(message for part, message in messages if part == COPY),
+            document=next((message for part, message in messages if part == DOCUMENT), None),
             tokens=self._tokens(db, letter),
         )
 
