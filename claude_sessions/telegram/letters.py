@@ -138,9 +138,11 @@ class Letter:
             self.refusals = 0
         self.content = Content.load(stored.content)
         self.version, self.open, self.tokens = stored.version, stored.open, stored.tokens
+        self.at = stored.at
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, at: float) -> None:
         """Whatever was shown of it is gone."""
+        self.at = self.at if self.waits else at
         self.messages, self.copies, self.document, self.doomed = [], [], None, []
         self.faces, self.unnoted = {}, {}
         self.tried = self.shown = 0

@@ -83,6 +83,7 @@ class Telegram:
         self._home = home
         self._people = People(settings.people)
         self._topics = topics
+        self._chats = chats
         self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self.outbox = outbox
@@ -275,7 +276,7 @@ class Telegram:
                 ChatHealth(
                     chat=chat,
                     waiting=waiting,
-                    budget=self.outbox.budget.left(chat, now),
+                    budget=self.outbox.budget.left(self._chats.there(chat), now),
                     unreachable=unreachable.get(chat),
                 )
                 for chat, waiting in self.outbox.depths.items()
