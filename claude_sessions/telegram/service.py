@@ -26,7 +26,7 @@ from claude_sessions.settings import Settings
 from claude_sessions.storage.documents import Documents
 from claude_sessions.storage.mail import StoredUpdate
 from claude_sessions.telegram import looks
-from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.address import Address, is_chat
 from claude_sessions.telegram.backlog import Backlog
 from claude_sessions.telegram.bindings import Bindings
 from claude_sessions.telegram.bot import PollingBot
@@ -99,7 +99,7 @@ class Telegram:
     @property
     def maker(self) -> Maker:
         return Maker(
-            accepts=lambda channel: Address.of_channel(channel) is not None,
+            accepts=is_chat,
             make=self._channel,
             caller=self._people.answered_at,
             durable=True,
