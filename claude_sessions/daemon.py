@@ -56,6 +56,7 @@ from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import Orchestrator, is_foreign
+from claude_sessions.orchestrator.reach import refuse_nowhere
 from claude_sessions.orchestrator.roads import Roads, environment
 from claude_sessions.orchestrator.texts import BLOCKS
 from claude_sessions.origins import Origins
@@ -75,6 +76,7 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import ChannelSettings, SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.telegram.address import is_chat
 from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
@@ -142,6 +144,8 @@ async def open_daemon(
     source: Path | None = None,
 ) -> AsyncIterator[Daemon]:
     """`source`: the file that the settings come from, if there is one."""
+    taken = taken_by_bot(settings)
+    refuse_nowhere(settings, taken)
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
         claim = None
@@ -195,7 +199,7 @@ async def open_daemon(
             )
         )
         if settings.orchestrator.configured:
-            router.serve(is_foreign, orchestrator.channel)
+            router.serve(partial(is_foreign, taken=taken), orchestrator.channel)
         manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
@@ -235,6 +239,13 @@ def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContext
         meter=Meter(pool, daemon.router, visits),
     )
     return open_gateway(settings, house, keeper, claim, home)
+
+
+def taken_by_bot(settings: Settings) -> Callable[[str], bool]:
+    """Which channels are a bot's; none, if there is none."""
+    if token_of(settings.telegram) is None:
+        return lambda channel: False
+    return is_chat
 
 
 async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Telegram | None:

@@ -281,6 +281,11 @@ class Courier:
             with suppress(Refused):  # a document has no words to lose
                 await self.edit(chat, message, Face(rich=plain("…")))
 
+    async def strip(self, chat: int, message: int) -> None:
+        """Its words stay; nothing of it can be pressed."""
+        async with outcomes():
+            await self._bot.edit_message_reply_markup(chat, message)
+
     async def typing(self, to: Address) -> None:
         async with outcomes():
             await self._bot.send_chat_action(to.chat, "typing", message_thread_id=to.thread)

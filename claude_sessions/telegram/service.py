@@ -25,7 +25,7 @@ from claude_sessions.settings import Settings
 from claude_sessions.storage.documents import Documents
 from claude_sessions.storage.mail import StoredUpdate
 from claude_sessions.telegram import looks
-from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.address import Address, is_chat
 from claude_sessions.telegram.backlog import Backlog
 from claude_sessions.telegram.bindings import Bindings
 from claude_sessions.telegram.bot import PollingBot
@@ -82,6 +82,7 @@ class Telegram:
         self._home = home
         self._people = People(settings.people)
         self._topics = topics
+        self._chats = chats
         self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self.outbox = outbox
@@ -97,7 +98,7 @@ class Telegram:
     @property
     def maker(self) -> Maker:
         return Maker(
-            accepts=lambda channel: Address.of_channel(channel) is not None,
+            accepts=is_chat,
             make=self._channel,
             caller=self._people.answered_at,
             durable=True,
@@ -271,8 +272,8 @@ class Telegram:
                 ChatHealth(
                     chat=chat,
                     waiting=waiting,
-                    budget=self.outbox.budget.left(chat, now),
-                    room=self.outbox.budget.room(chat, now),
+                    budget=self.outbox.budget.left(self._chats.there(chat), now),
+                    room=self.outbox.budget.room(self._chats.there(chat), now),
                     unreachable=unreachable.get(chat),
                 )
                 for chat, waiting in self.outbox.depths.items()
