@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from claude_sessions import commands as c
@@ -26,6 +26,7 @@ class House:
     router: NotificationRouter
     visits: Visits
     listing: Listing
+    lasting: list[Callable[[], AbstractAsyncContextManager[None]]] = field(default_factory=list)
     events: Shared = field(default_factory=lambda: Shared(as_json))
 
     @property
@@ -41,5 +42,8 @@ class House:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """What has to live as long as the gateway is open."""
-        yield
+        """What has to live as long as the gateway is open: `lasting`, whoever put it there."""
+        async with AsyncExitStack() as stack:
+            for work in self.lasting:
+                await stack.enter_async_context(work())
+            yield

@@ -10,6 +10,7 @@ from claude_sessions.gateway import rpc_door
 from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.mcp import door as mcp_door
 
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
@@ -17,6 +18,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         Route("/health", _live),
         Route("/ready", lambda request: _ready(house)),
         *rpc_door.routes(entrance, house),
+        *mcp_door.routes(entrance, house),
     ]
 
 

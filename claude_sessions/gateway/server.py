@@ -67,8 +67,8 @@ async def open_gateway(
     listener = _listener(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    app = application(settings, routes(Entrance(keeper), house))
     async with house.open():
-        app = application(settings, routes(Entrance(keeper), house))
         server = Server(_configured(app))
         serving = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
         stop = house.log.observe(lambda event: _see(house.visits, event))
