@@ -139,9 +139,9 @@ async def test_who_has_said_nothing_yet_has_no_output_yet(port: Port, script: Sc
 async def test_whom_nobody_knows_is_not_found_in_the_seeds_words(port: Port) -> None:
     async with agent(port) as one:
         for tool in ("output", "fg", "bg", "kill"):
-            with pytest.raises(Refusal, match='^Session "nobody" not found$'):
+            with pytest.raises(Refusal, match=r'^Session "nobody" not found$'):
                 await one.use(tool, session="nobody")
-        with pytest.raises(Refusal, match='^Session "nobody" not found$'):
+        with pytest.raises(Refusal, match=r'^Session "nobody" not found$'):
             await one.use("respond", session="nobody", message="hello")
 
 

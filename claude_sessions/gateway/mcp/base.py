@@ -12,6 +12,8 @@ from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp.cap import AutoResponds
 from claude_sessions.people import Caller
 
+WORKSPACE = "x-claude-sessions-workspace"  # a header: where the agent itself works
+
 
 class Params(BaseModel):
     """Their docstrings are what the agent reads of them."""
@@ -21,10 +23,11 @@ class Params(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What tools work with."""
+    """What tools work with. `workspace`: the directory the agent works in, if it said so."""
 
     house: House
     responds: AutoResponds
+    workspace: str | None = None
 
 
 P = TypeVar("P", bound=Params)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import unquote
 
 import structlog
 from mcp.server.connection import Connection
@@ -16,6 +17,7 @@ from claude_sessions import commands as c
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.mcp.base import WORKSPACE
 from claude_sessions.gateway.mcp.cap import DOOR
 from claude_sessions.gateway.refusals import Refused
 from claude_sessions.model import Role
@@ -33,6 +35,11 @@ def visitor_of(context: Context) -> Visitor:
     visitor = context.request.state.visitor
     assert isinstance(visitor, Visitor)
     return visitor
+
+
+def workspace_of(context: Context) -> str | None:
+    assert context.request is not None
+    return unquote(context.request.headers.get(WORKSPACE, "")) or None
 
 
 def connection_of(context: Context) -> Connection:

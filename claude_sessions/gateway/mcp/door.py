@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import mcp_types as types
 import structlog
@@ -41,6 +42,7 @@ from claude_sessions.gateway.mcp.connections import (
     agent,
     connection_of,
     visitor_of,
+    workspace_of,
 )
 from claude_sessions.gateway.mcp.tools import TOOLS
 from claude_sessions.gateway.methods.base import understood
@@ -160,7 +162,8 @@ class McpDoor:
         try:
             given = understood(tool.params, params.arguments or {}, strict=False)
             caller = agent(visitor_of(context), connection_of(context).session_id)
-            return _told(await tool.act(self._desk, given, caller))
+            desk = replace(self._desk, workspace=workspace_of(context))
+            return _told(await tool.act(desk, given, caller))
         except SessionsError as error:
             return _told(str(error), wrong=True)
         except Exception:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from claude_sessions import commands as c
 from claude_sessions.commands.finding import directory_for
-from claude_sessions.errors import BadRequest, Conflict, NotFound, PoolFull
+from claude_sessions.errors import BadRequest, Conflict, NotFound, PoolFull, SessionsError
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp import texts
 from claude_sessions.gateway.mcp.base import Desk, Params
@@ -33,7 +33,8 @@ class LaunchParams(Params):
     name: str | None = None
     """What to call it; a taken name gets a number. Default: made from the prompt."""
     workdir: str | None = None
-    """The directory it runs in. Default: the configured one."""
+    """The directory it runs in. Default: the one you work in, where sessions may run there; else
+    the configured one."""
     model: str | None = None
     """Default: the configured one."""
     max_budget_usd: Annotated[float | None, Field(ge=0, le=100_000)] = None
@@ -71,14 +72,15 @@ async def launch(desk: Desk, params: LaunchParams, caller: Caller) -> str:
     try:
         if params.resume_session_id:
             return await _resume(desk, params, alone, params.resume_session_id)
-        return await _start(desk.house, params, alone)
+        return await _start(desk, params, alone)
     except PoolFull as error:
         most = desk.house.settings.sessions.max_sessions
         raise Conflict(f"Max sessions reached ({most}). Kill a session first.") from error
 
 
-async def _start(house: House, params: LaunchParams, caller: Caller) -> str:
-    cleared = await _cleared(house, params, params.workdir)
+async def _start(desk: Desk, params: LaunchParams, caller: Caller) -> str:
+    house = desk.house
+    cleared = await _cleared(house, params, params.workdir or _workspace(desk))
     command = c.Launch(
         prompt=params.prompt,
         name=params.name,
@@ -92,6 +94,14 @@ async def _start(house: House, params: LaunchParams, caller: Caller) -> str:
         origin=cleared.origin,
     )
     return texts.launched(await _done(house, command, caller), params.prompt)
+
+
+def _workspace(desk: Desk) -> str | None:
+    """Nobody asked for it: where sessions may not run there, it is not insisted on."""
+    try:
+        return desk.house.pool.workdirs.resolve(desk.workspace) if desk.workspace else None
+    except SessionsError:
+        return None
 
 
 async def _resume(desk: Desk, params: LaunchParams, caller: Caller, ref: str) -> str:
