@@ -14,6 +14,7 @@ import structlog
 import typer
 
 from claude_sessions import __version__, logs
+from claude_sessions.client.mcp_stdio import Place, pump_stdio
 from claude_sessions.config import Loaded, config_path, home_path, load, make_home
 from claude_sessions.console import serve_console
 from claude_sessions.daemon import first, open_daemon, stop_signals, tell_systemd
@@ -129,6 +130,19 @@ def setup(
     except EOFError:
         typer.echo("\nThe input ended before all was answered. Nothing was changed.", err=True)
         raise typer.Exit(1) from None
+
+
+@app.command()
+def mcp(
+    home: Home = None,
+    url: Annotated[str | None, typer.Option("--url", help="Of a daemon elsewhere.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="With the token to show there.")
+    ] = None,
+) -> None:
+    """Offer a running daemon's sessions to an agent: an MCP server on stdin and stdout."""
+    place = _refusing(lambda: home_path(home))
+    _refusing(lambda: pump_stdio(Place(home=place, url=url, token_file=token_file)))
 
 
 @app.command()

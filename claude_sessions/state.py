@@ -448,7 +448,8 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
             return {"foreground": front, "bookmarks": seen}
         case e.Backgrounded():
             rest = {c: s for c, s in state.foreground.items() if c != payload.channel}
-            seen = {**state.bookmarks, payload.channel: state.blocks}
+            told = payload.position if payload.polled else state.blocks
+            seen = {**state.bookmarks, payload.channel: told}
             return {"foreground": rest, "bookmarks": seen}
     return {}
 

@@ -132,6 +132,7 @@ class Foreground(Command):
     TO: ClassVar[str] = "watch sessions"
     session: str
     lines: int = 30
+    polled: bool = False  # nothing is streamed there: it knows what replies told it, and no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +140,7 @@ class Background(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "watch sessions"
     session: str | None = None  # None: all that this channel has in the foreground
+    polled: bool = False  # as in `Foreground`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from claude_sessions import commands as c
@@ -29,6 +29,7 @@ class House:
     visits: Visits
     listing: Listing
     meter: Meter
+    lasting: list[Callable[[], AbstractAsyncContextManager[None]]] = field(default_factory=list)
     events: Shared = field(default_factory=lambda: Shared(as_json))
 
     @property
@@ -48,9 +49,12 @@ class House:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """What has to live as long as the gateway is open."""
+        """What has to live as long as the gateway is open: `lasting`, whoever put it there."""
         stop = self.log.observe(self.meter.see)
         try:
-            yield
+            async with AsyncExitStack() as stack:
+                for work in self.lasting:
+                    await stack.enter_async_context(work())
+                yield
         finally:
             stop()

@@ -11,6 +11,7 @@ from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.mcp import door as mcp_door
 from claude_sessions.gateway.metrics import CONTENT
 from claude_sessions.gateway.rest import door as rest
 
@@ -31,6 +32,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         *events_door.routes(entrance, house),
         *event_sourced.routes(entrance, house),
         *rest.routes(entrance, house),
+        *mcp_door.routes(entrance, house),
     ]
 
 

@@ -84,8 +84,8 @@ async def open_gateway(
 ) -> AsyncIterator[Gateway]:
     host, port = claim.listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    app = application(settings, routes(Entrance(keeper), house))
     async with house.open():
-        app = application(settings, routes(Entrance(keeper), house))
         server = Server(_configured(app))
         serving = asyncio.create_task(server.serve(sockets=[claim.listener]), name="gateway")
         stop = house.log.observe(lambda event: _see(house.visits, event))

@@ -341,6 +341,17 @@ class Store:
         with self._reader() as db:
             return [session for (session,) in db.execute(query, (channel,))]
 
+    def fronts_of(self, kind: str) -> dict[str, list[str]]:
+        """The same for all channels of a kind, like `console`."""
+        found: dict[str, list[str]] = {}
+        with self._reader() as db:
+            for channel, session in db.execute(
+                "SELECT channel, session FROM fronts WHERE channel >= ? AND channel < ?",
+                (f"{kind}|", f"{kind}}}"),  # "}" follows "|"
+            ):
+                found.setdefault(channel, []).append(session)
+        return found
+
     def line(self) -> list[SessionRow]:
         """Those that wait for a process, in their order."""
         return self._rows("line IS NOT NULL ORDER BY line")

@@ -1,0 +1,1 @@
+"""Programs that ask a running daemon through its gateway."""
