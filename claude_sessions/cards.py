@@ -20,7 +20,6 @@ from claude_sessions.state import SessionState
 from claude_sessions.wording import line, lines, local_time
 
 GIVEN = " · given to Claude"
-SEEN = " · result seen"
 NOT_GIVEN = " · it had stopped before Claude was given it"
 GONE = "⚪ No longer asked"
 READABLE = 1_000_000  # bytes of a file that is to be changed, for the sake of the difference

@@ -17,7 +17,7 @@ from claude_sessions.orchestrator.roads import Roads
 from claude_sessions.origins import Address, parts_of
 from claude_sessions.state import SessionState
 
-OURS = ("telegram", "console")  # channels that have a door of their own
+OURS = ("telegram", "console", "terminal")  # channels that have a door of their own
 ENDINGS = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT})
 NEEDS_SOMEBODY = frozenset({Kind.WAITING, Kind.CARD, Kind.NOTICE})
 
