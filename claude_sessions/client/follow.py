@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection
@@ -54,12 +55,20 @@ class ForPeople:
     async def take(self, frame: frames.Frame) -> None:
         match frame:
             case frames.Sent():
-                await self._shown.send(frame.ref, frame.notification)
+                await self._shown.send(frame.ref, _only_to_be_read(frame.notification))
             case frames.Edited():
-                await self._shown.edit(frame.ref, frame.notification)
+                await self._shown.edit(frame.ref, _only_to_be_read(frame.notification))
 
     async def close(self) -> None:
         await self._screen.close()
+
+
+def _only_to_be_read(note: Notification) -> Notification:
+    """Nobody can press a number here; what is asked is answered by another command."""
+    text = note.text
+    if note.card is not None and not note.card.decided:
+        text += f"\n→ claude-sessions approve {note.card.approval_id}"
+    return replace(note, text=text, actions=())
 
 
 class ForPrograms:
