@@ -21,7 +21,7 @@ SESSIONS = 10
 RUN = "from claude_sessions.cli import main; main()"
 IMPORTS = """
 import signal, sys
-import claude_sessions.cli
+import claude_sessions.cli, claude_sessions.hosting
 sys.stderr.write("imports.ready\\n")
 signal.pause()
 """

@@ -27,7 +27,8 @@ from bench.timing import median_ms, percentile_ms, scaled
 from bench.wires import Wire, asked, subscribed
 from claude_sessions.config import make_home
 from claude_sessions.demo import Script
-from claude_sessions.tokens import ADDRESS, FILE
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE
 
 SESSIONS, EVENTS = 100, 100_000
 SUBSCRIBERS, IDLE = 100, 1000

@@ -21,7 +21,6 @@ from claude_sessions.state import SessionState
 from claude_sessions.wording import line, lines, local_time
 
 GIVEN = " · given to Claude"
-SEEN = " · result seen"
 NOT_GIVEN = " · it had stopped before Claude was given it"
 GONE = "⚪ No longer asked"
 LABEL = 200

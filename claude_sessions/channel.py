@@ -42,6 +42,9 @@ class Kind(StrEnum):
     CURTAIN = "curtain"  # whoever showed a running turn takes its [Stop] away; says nothing
 
 
+SEEN = " · result seen"  # how a decided card ends once what it was about has happened
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What a person needs to decide."""

@@ -1,37 +1,25 @@
-"""The command line: `claude-sessions run`, `setup`, `doctor`."""
+"""The command line: the daemon's own commands, and those of its client.
+
+What the daemon needs takes a second to import, so only its own commands do that, each for itself.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import logging
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-import structlog
 import typer
 
-from claude_sessions import __version__, logs
-from claude_sessions.client.mcp_stdio import Place, pump_stdio
-from claude_sessions.config import Loaded, config_path, home_path, load, make_home
-from claude_sessions.console import serve_console
-from claude_sessions.daemon import first, open_daemon, stop_signals, tell_systemd
-from claude_sessions.doctor import Finding, examine
-from claude_sessions.errors import ConfigError, SessionsError
-from claude_sessions.setup import set_up, unit_text
-from claude_sessions.telegram.token import refuse_nobody
-
-log = structlog.get_logger()
-
-T = TypeVar("T")
+from claude_sessions import __version__
+from claude_sessions.client import commands, tokens
+from claude_sessions.client.exits import EXITS, answering
+from claude_sessions.places import home_path
 
 app = typer.Typer(
     name="claude-sessions",
     help="A pool of named Claude Code sessions, driven from wherever you are.",
+    epilog=EXITS,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -62,55 +50,17 @@ def options(
 @app.command()
 def run(config: Config = None, home: Home = None, log_level: Level = None) -> None:
     """Start the daemon, with a chat in this terminal."""
-    loaded = _load(config, log_level)
-    _refusing(lambda: refuse_nobody(loaded.settings))
-    place = _refusing(lambda: make_home(home_path(home)))
-    chatting = loaded.settings.console.enabled and os.isatty(0)  # stdin may be closed
-    logs.configure(
-        level=loaded.settings.log.level,
-        as_json=loaded.settings.log.format == "json",
-        file=place / "claude-sessions.log" if chatting else None,
-    )
-    _refusing(lambda: asyncio.run(_serve(loaded, place, chatting=chatting)))
+    from claude_sessions import hosting
 
-
-async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
-    with stop_signals() as told:
-        async with open_daemon(
-            loaded.settings, home, environ=os.environ, source=loaded.source
-        ) as daemon:
-            source = str(loaded.source) if loaded.source else "defaults"
-            about = {"version": __version__, "runner": loaded.settings.runner.name}
-            gc.freeze()  # what is there now stays: looking through it would halt us for 0.1 s
-            log.info("daemon.ready", **about, home=str(home), configuration=source)
-            tell_systemd("READY=1")
-            try:
-                doors = {"console": serve_console(daemon)} if chatting else {}
-                await first(signals=told.wait(), log=daemon.log.failed.wait(), **doors)
-            finally:
-                tell_systemd("STOPPING=1")
-                log.info("daemon.stopping", working=len(daemon.manager.working()))
-        log.info("daemon.stopped")
-    if daemon.log.failure is not None:
-        raise SessionsError(f"The log cannot go on: {daemon.log.failure}")
+    hosting.run(config, home, log_level)
 
 
 @app.command()
 def doctor(config: Config = None, home: Home = None) -> None:
     """Check what sessions need, with a remedy for what is missing."""
-    loaded = _load(config, None)
-    place = _refusing(lambda: home_path(home))
-    logging.disable()  # the findings say what is wrong
-    findings = asyncio.run(examine(loaded.settings, place, loaded.source))
-    for finding in findings:
-        typer.echo(_line(finding))
-    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+    from claude_sessions import hosting
 
-
-def _line(finding: Finding) -> str:
-    mark = "✅" if finding.ok else "❌"
-    remedy = f"\n   → {finding.remedy}" if finding.remedy else ""
-    return f"{mark} {finding.name}: {finding.detail}{remedy}"
+    hosting.doctor(config, home)
 
 
 @app.command()
@@ -121,15 +71,17 @@ def setup(
     ] = None,
 ) -> None:
     """Connect a Telegram bot, in two minutes."""
-    logging.disable()  # a library's line could quote the token
-    try:
-        _refusing(lambda: set_up(config, base_url=base_url, environ=os.environ))
-    except KeyboardInterrupt:
-        typer.echo("\nStopped. Nothing was changed.", err=True)
-        raise typer.Exit(130) from None
-    except EOFError:
-        typer.echo("\nThe input ended before all was answered. Nothing was changed.", err=True)
-        raise typer.Exit(1) from None
+    from claude_sessions import hosting
+
+    hosting.setup(config, base_url)
+
+
+@app.command()
+def unit(config: Config = None) -> None:
+    """Print the systemd user unit for this installation."""
+    from claude_sessions import hosting
+
+    hosting.unit(config)
 
 
 @app.command()
@@ -141,15 +93,10 @@ def mcp(
     ] = None,
 ) -> None:
     """Offer a running daemon's sessions to an agent: an MCP server on stdin and stdout."""
-    place = _refusing(lambda: home_path(home))
-    _refusing(lambda: pump_stdio(Place(home=place, url=url, token_file=token_file)))
+    from claude_sessions.client.mcp_stdio import Place, pump_stdio
 
-
-@app.command()
-def unit(config: Config = None) -> None:
-    """Print the systemd user unit for this installation."""
-    file = config_path(config) if config else None
-    typer.echo(unit_text(os.environ, file), nl=False)
+    with answering():
+        pump_stdio(Place(home=home_path(home), url=url, token_file=token_file))
 
 
 @app.command()
@@ -158,22 +105,8 @@ def version() -> None:
     _say_version(True)
 
 
-def _load(config: Path | None, log_level: str | None) -> Loaded:
-    flags: dict[str, tuple[str, object]] = {"--log-level": ("log.level", log_level)}
-    return _refusing(lambda: load(config, environ=os.environ, flags=flags))
-
-
-def _refusing(act: Callable[[], T]) -> T:
-    """Errors are for people: their sentence, no traceback, an exit code that means something."""
-    try:
-        return act()
-    except ConfigError as error:
-        for problem in error.problems:
-            typer.echo(problem, err=True)
-        raise typer.Exit(2) from error
-    except SessionsError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error
+app.add_typer(commands.app)
+app.add_typer(tokens.app, name="token")
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from pydantic_core import ErrorDetails
 
 from claude_sessions.errors import ConfigError
 from claude_sessions.model import new_id
+from claude_sessions.places import home_path, typed
 from claude_sessions.settings import ENV_PREFIX, Settings
 
 __all__ = ["Loaded", "Settings", "config_path", "home_path", "load", "make_home", "runner_id"]
@@ -73,7 +74,7 @@ def load(
     key it sets and the value: `{"--log-level": ("log.level", "debug")}`; None was not typed.
     """
     draft = _Draft()
-    source = _typed("--config", given) if given else _usual_file()
+    source = typed("--config", given) if given else _usual_file()
     if source:
         draft.read_file(source)
     for variable in sorted(name for name in environ if name.startswith(ENV_PREFIX)):
@@ -86,14 +87,7 @@ def load(
 
 def config_path(given: Path | None = None) -> Path:
     """The file that would be read; while there is none, where it belongs."""
-    return _typed("--config", given) if given else _usual_file() or _file_everywhere()
-
-
-def home_path(given: Path | None = None) -> Path:
-    """Where the state is kept: what `--home` said, else the platform's place for it."""
-    if given:
-        return _typed("--home", given)
-    return platformdirs.user_state_path("claude-sessions", appauthor=False)
+    return typed("--config", given) if given else _usual_file() or _file_everywhere()
 
 
 def make_home(home: Path) -> Path:
@@ -128,13 +122,6 @@ def runner_id(home: Path) -> str:
     if not made:
         raise ConfigError([f"{file}: empty; delete it, or set runner.id to what it was"])
     return made
-
-
-def _typed(flag: str, path: Path) -> Path:
-    try:
-        return path.expanduser().absolute()
-    except RuntimeError as error:
-        raise ConfigError([f"flag {flag}: {path} names nobody's home; write it out"]) from error
 
 
 def _usual_file() -> Path | None:

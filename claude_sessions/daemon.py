@@ -34,8 +34,8 @@ from claude_sessions.attention.quiet import QuietHours
 from claude_sessions.claude_cli import version_of
 from claude_sessions.clock import Clock, SystemClock
 from claude_sessions.commands import Reply
-from claude_sessions.commands.chat import parse
 from claude_sessions.commands.execute import execute
+from claude_sessions.commands.hearing import hear, missed
 from claude_sessions.commands.pool import Defaults, Pool
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.config import runner_id
@@ -103,14 +103,11 @@ class Daemon:
 
     async def hear(self, text: str, caller: Caller) -> Reply:
         """A line of chat, from whatever door."""
-        return await execute(self.pool, parse(text), caller)
+        return await hear(self.pool, text, caller)
 
     async def missed(self, text: str, caller: Caller) -> Reply | None:
         """What whoever types this here has missed, if they were away."""
-        fronts = self.log.store.fronts(caller.channel) if caller.channel else ()
-        missed = await self.pool.attention.missed(caller, but=fronts)
-        asks = text.strip().startswith("/digest")  # which says it all
-        return missed.reply if missed is not None and not asks else None
+        return await missed(self.pool, text, caller)
 
     def local_caller(self, door: str, channel: str | None) -> Caller:
         """Whoever sits at this machine's own account is its owner."""

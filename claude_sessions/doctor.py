@@ -16,10 +16,11 @@ from pathlib import Path
 from claude_sessions.claude_cli import NoAnswer, ask
 from claude_sessions.engines.claude import MINIMUM_CLI
 from claude_sessions.errors import ConfigError
+from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings, Settings
 from claude_sessions.telegram.token import token_of
 from claude_sessions.telegram.whoami import NoBot, who_is
-from claude_sessions.tokens import ADDRESS, FILE, read_token
+from claude_sessions.token_file import FILE, read_token
 
 PATIENCE = 15.0  # seconds for one question to the CLI; it answers in a quarter of one
 

@@ -20,7 +20,7 @@ import structlog
 from claude_sessions import cards
 from claude_sessions import events as e
 from claude_sessions.approvals.desk import CANCELLED
-from claude_sessions.channel import Channel, ChannelClosed, Kind, Notification
+from claude_sessions.channel import SEEN, Channel, ChannelClosed, Kind, Notification
 from claude_sessions.clock import Clock
 from claude_sessions.commands import timetable
 from claude_sessions.errors import NotFound, SessionsError
@@ -141,16 +141,18 @@ class NotificationRouter:
 
     def attach(
         self, channel: Channel, *, after: int | None = None, caller: str | None = None
-    ) -> None:
+    ) -> asyncio.Task[None]:
         """It hears of events after the place `after`; None: from now on.
 
         A place in the past adds nothing yet: a channel that must miss nothing reads the log itself.
         `caller` is the one whose commands are answered at this channel's own door: a launch, a
-        kill or an undo of theirs is not told to it a second time.
+        kill or an undo of theirs is not told to it a second time. What is given back is done once
+        nothing more will be sent to it: it was detached, has closed, or was cut for being slow.
         """
         if channel.id in self._outlets:
             raise ValueError(f"{channel.id} is attached already")
         self._attach(channel, self._log.head if after is None else after, caller, durable=False)
+        return self._deliveries[channel.id]
 
     def _attach(self, channel: Channel, after: int, caller: str | None, *, durable: bool) -> Outlet:
         outlet = Outlet(
@@ -400,7 +402,7 @@ class NotificationRouter:
             case e.ToolCompleted(tool_use_id=tool_use_id) if tool_use_id in watch.card_of:
                 approval_id = watch.card_of[tool_use_id]
                 if approval_id in watch.decided_cards():
-                    self._edit_card(watch, approval_id, cards.SEEN)
+                    self._edit_card(watch, approval_id, SEEN)
                     self._drop_card(watch, approval_id)
             case e.TurnCompleted() | e.TurnInterrupted() if watch.state.turn is None:
                 for approval_id in watch.decided_cards():

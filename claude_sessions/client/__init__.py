@@ -1,1 +1,1 @@
-"""Programs that ask a running daemon through its gateway."""
+"""The command line as a client of a running daemon, of which nothing is imported here."""

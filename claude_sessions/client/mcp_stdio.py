@@ -24,8 +24,8 @@ import orjson
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.mcp.base import WORKSPACE
-from claude_sessions.gateway.server import ADDRESS
-from claude_sessions.tokens import FILE, read_token
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE, read_token
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from claude_sessions.cards import SEEN
 from claude_sessions.channel import (
+    SEEN,
     Action,
     Card,
     ChannelClosed,

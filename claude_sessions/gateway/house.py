@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from claude_sessions import commands as c
 from claude_sessions.clock import Clock
-from claude_sessions.commands.chat import parse
 from claude_sessions.commands.execute import execute
+from claude_sessions.commands.hearing import hear
 from claude_sessions.commands.pool import Pool
 from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.listing import Listing
@@ -45,7 +45,7 @@ class House:
 
     async def hear(self, line: str, caller: Caller) -> c.Reply:
         """As it is typed in a chat."""
-        return await self.perform(parse(line), caller)
+        return await hear(self.pool, line, caller)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:

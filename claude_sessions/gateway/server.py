@@ -25,6 +25,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from claude_sessions import events as e
+from claude_sessions import frames
 from claude_sessions.errors import ConfigError
 from claude_sessions.gateway.answers import refusal, request_id_of
 from claude_sessions.gateway.auth import Doorkeeper
@@ -35,13 +36,14 @@ from claude_sessions.gateway.patience import Impatient, Patient
 from claude_sessions.gateway.refusals import METHOD_NOT_ALLOWED, NOT_FOUND, Refused
 from claude_sessions.gateway.routes import routes
 from claude_sessions.gateway.visits import Visits
+from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings
-from claude_sessions.tokens import ADDRESS, owners_token
+from claude_sessions.token_file import owners_token
 
 BACKLOG = 512
 FILES = 8192
 HEADER_BYTES = 32 * 1024
-FRAME_BYTES = 1024 * 1024
+FRAME_BYTES = frames.LONGEST
 STOP_SECONDS = 3.0
 PING_SECONDS = 20.0
 

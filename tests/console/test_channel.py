@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from claude_sessions.approvals.preview import preview
-from claude_sessions.cards import GIVEN, SEEN
-from claude_sessions.channel import Action, Card, ChannelClosed, Kind, Notification, Question
+from claude_sessions.cards import GIVEN
+from claude_sessions.channel import SEEN, Action, Card, ChannelClosed, Kind, Notification, Question
 from claude_sessions.commands import Reply
 from claude_sessions.console import ConsoleChannel
 from claude_sessions.model import AskKind, Risk

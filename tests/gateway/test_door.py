@@ -20,7 +20,8 @@ from claude_sessions.gateway import patience
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
 from claude_sessions.model import Role
-from claude_sessions.tokens import ADDRESS, FILE
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
 from tests.gateway.raw import raw

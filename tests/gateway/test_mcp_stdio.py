@@ -17,9 +17,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import claude_sessions
 from claude_sessions.demo import Sandbox, Script, ScriptedModel, say, tool
-from claude_sessions.gateway.server import ADDRESS
 from claude_sessions.model import Role
-from claude_sessions.tokens import FILE
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE
 from tests.gateway.mcp import Agent, Refusal
 from tests.gateway.port import Port, opened
 from tests.gateway.test_mcp_connections import HELLO, body
@@ -104,7 +104,7 @@ async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
         stdio = by_stdio(sandbox)
         one = await stdio.__aenter__()
         assert await one.use("sessions") == "No sessions."
-    with pytest.raises(Exception, match="No daemon answers on .*claude-sessions run"):
+    with pytest.raises(Exception, match=r"No daemon answers on .*claude-sessions run"):
         await one.use("sessions")
     async with opened(sandbox, workdir) as port:
         await one.use("launch", prompt="hello", name="maker")

@@ -142,18 +142,24 @@ class Machine:
     def chat(self, *more: str) -> AbstractAsyncContextManager[Terminal]:
         return self.at_terminal(self.run(*more))
 
-    async def ran(self, *command: str, env: Mapping[str, str] | None = None) -> Ran:
+    def client(self, *arguments: str) -> list[str]:
+        """A command for the daemon that runs here."""
+        return self.command(*arguments[:1], "--home", str(self.home), *arguments[1:])
+
+    async def ran(
+        self, *command: str, env: Mapping[str, str] | None = None, piped: str | None = None
+    ) -> Ran:
         process = await asyncio.create_subprocess_exec(
             *command,
             env={**self.env, **(env or {})},
             cwd=self.workdir,
-            stdin=DEVNULL,
+            stdin=DEVNULL if piped is None else PIPE,
             stdout=PIPE,
             stderr=PIPE,
         )
         try:
             async with asyncio.timeout(2 * PATIENCE):
-                out, err = await process.communicate()
+                out, err = await process.communicate(piped.encode() if piped else None)
         finally:
             await _end(process)
         return Ran(code=process.returncode or 0, out=out.decode(), err=err.decode())
