@@ -48,6 +48,7 @@ from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.server import Gateway, open_gateway
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
@@ -224,6 +225,7 @@ def gateway_of(daemon: Daemon, home: Path) -> AbstractAsyncContextManager[Gatewa
         router=daemon.router,
         visits=Visits(pool.clock),
         listing=Listing(pool),
+        runtime=Broadcast(pool.log, pool.clock),
     )
     return open_gateway(settings, house, keeper, home)
 

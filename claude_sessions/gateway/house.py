@@ -12,6 +12,7 @@ from claude_sessions.commands.execute import execute
 from claude_sessions.commands.pool import Pool
 from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.gateway.wire import Shared, as_json
 from claude_sessions.people import Caller
@@ -26,6 +27,7 @@ class House:
     router: NotificationRouter
     visits: Visits
     listing: Listing
+    runtime: Broadcast
     events: Shared = field(default_factory=lambda: Shared(as_json))
 
     @property
@@ -42,4 +44,5 @@ class House:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """What has to live as long as the gateway is open."""
-        yield
+        async with self.runtime.open():
+            yield

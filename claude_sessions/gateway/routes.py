@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from claude_sessions.gateway import rpc_door
+from claude_sessions.gateway import rpc_door, runtime
 from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
@@ -17,6 +17,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         Route("/health", _live),
         Route("/ready", lambda request: _ready(house)),
         *rpc_door.routes(entrance, house),
+        *runtime.routes(entrance, house),
     ]
 
 
