@@ -68,8 +68,11 @@ class Listener:
             self._frames.append(each)
             self._bytes += len(each.text)
         if self._bytes > WAITING_BYTES and len(self._frames) > 1:
-            self._visit.end(Over.SLOW)
+            self.cut()
         self._arrived.set()
+
+    def cut(self) -> None:
+        self._visit.end(Over.SLOW)
 
     async def take(self) -> list[Frame]:
         """All that waits."""
@@ -141,7 +144,7 @@ class Broadcast:
         self._tellings = Tellings(self._log.store, self._clock, self._begun)
         async with self._log.follow(signals=True) as feed:
             self._place = self._log.head
-            telling = asyncio.create_task(self._tell(feed), name="gateway.runtime")
+            telling = asyncio.create_task(self._keep_telling(feed), name="gateway.runtime")
             try:
                 yield
             finally:
@@ -153,6 +156,15 @@ class Broadcast:
 
     def leave(self, listener: Listener) -> None:
         self._listeners.discard(listener)
+
+    async def _keep_telling(self, feed: Feed) -> None:
+        """Should it ever fail, nobody waits in vain for what will not come."""
+        try:
+            await self._tell(feed)
+        except Exception:
+            log.exception("runtime.stopped")
+            for listener in self._listeners:
+                listener.cut()
 
     async def _tell(self, feed: Feed) -> None:
         async for item in feed:

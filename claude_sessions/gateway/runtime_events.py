@@ -147,9 +147,9 @@ class Telling:
                 yield from self._go_on()
             case e.SessionStarted() | e.ConversationIdentified():
                 yield from self._start(anew=isinstance(payload, e.SessionStarted))
-            case e.SessionAsleep(reason=Reason.PAUSED):
+            case e.SessionAsleep(reason=Reason.PAUSED) if self._begun:
                 yield from self._pause()
-            case e.SessionEnded():
+            case e.SessionEnded() if self._begun:  # else it was adopted, and never woken
                 yield from self._end(payload)
 
     def _begin(self) -> Iterator[Told]:

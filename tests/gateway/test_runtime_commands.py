@@ -87,7 +87,7 @@ async def test_without_a_run_id_a_command_is_echoed_and_nothing_else(
 
 
 @pytest.mark.parametrize(
-    "form", ["nonsense", "{id}", "{id}.", "{id}.abcdefgh", "a.{run}", ".{run}"]
+    "form", ["nonsense", "{id}", "{id}.", "{id}.abcdefgh", "abcdefgh.{run}", "a.{run}", ".{run}"]
 )
 async def test_a_run_that_nobody_knows_gets_nothing(
     port: Port, model: ScriptedModel, form: str

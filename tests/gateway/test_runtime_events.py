@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_sessions.demo import Gate, Script, bash, error, question, say, think, usage
+from claude_sessions.events import SessionStarted
 from claude_sessions.model import Status
 from tests.gateway.envelope import Client, connected
 from tests.gateway.port import Port
@@ -136,8 +137,9 @@ async def test_a_process_that_dies_fails_its_node_and_its_flow(port: Port) -> No
     async with connected(port) as client:
         await port.chat.type("/new --name a hello")
         await client.until("agent:complete")
-        (pid,) = port.daemon.manager._live.pids()
-        os.kill(pid, signal.SIGKILL)
+        events = await port.daemon.log.events((await port.chat.state("a")).id, limit=1000)
+        (pid,) = [each.payload.pid for each in events if isinstance(each.payload, SessionStarted)]
+        os.kill(pid or 0, signal.SIGKILL)
         done = await client.until("flow:complete")
         told_exactly(client)
     assert done["status"] == "failed"

@@ -105,31 +105,20 @@ async def test_history_goes_over_into_what_happens_now(port: Port) -> None:
 
 async def test_while_much_happens_there_is_no_gap_and_no_repeat(port: Port) -> None:
     """Clients come at any moment of it, and all hear the same in the end."""
+    words = ["one", *(f"message {n}" for n in range(8)), "last"]
     await port.chat.type("/new --name a one")
-    await port.chat.idle("a")
-
-    async def comes(first: Client) -> list[Event]:
-        await first.event()
-        async with connected(port, "?replay=0") as client:
-            await client.until("agent:complete", lambda e: e["result"] == "You said: last")
-            return joined(client.heard)
-
-    async with connected(port, "?replay=0") as first:
-        comers = []
-        for n in range(8):
-            await port.chat.type(f"/say a message {n}")
-            comers.append(asyncio.create_task(comes(first) if n == 0 else later(port)))
-        await port.chat.type("/say a last")
-        found = await asyncio.gather(*comers)
+    comers = []
+    for word in words[1:]:
+        await port.chat.type(f"/say a {word}")
+        comers.append(asyncio.create_task(until_last(port)))
+        await port.chat.until("a", lambda s: len(s.queue) < 3)
+    found = await asyncio.gather(*comers)
     assert all(each == found[0] for each in found)
     results = [e["result"] for e in found[0] if e["type"] == "agent:complete"]
-    assert results == ["You said: " + word for word in ("one", *MESSAGES, "last")]
+    assert results == [f"You said: {word}" for word in words]
 
 
-MESSAGES = [f"message {n}" for n in range(8)]
-
-
-async def later(port: Port) -> list[Event]:
+async def until_last(port: Port) -> list[Event]:
     async with connected(port, "?replay=0") as client:
         await client.until("agent:complete", lambda e: e["result"] == "You said: last")
         return joined(client.heard)
