@@ -50,6 +50,7 @@ from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
 from claude_sessions.gateway.metrics import Meter
+from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.server import Claim, Gateway, claimed, open_gateway
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
@@ -234,6 +235,7 @@ def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContext
         visits=visits,
         listing=Listing(pool),
         meter=Meter(pool, daemon.router, visits),
+        runtime=Broadcast(pool.log, pool.clock),
     )
     return open_gateway(settings, house, keeper, claim, home)
 

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     USER = "user"  # a person or program asked for it
     IDLE = "idle"  # nobody spoke to it for the idle timeout
     POOL = "pool"  # its process was wanted for another session
+    PAUSED = "paused"  # a person or program holds it, and its queue, until it is resumed
     QUEUED = "queued"  # every process is at work: it waits in line for one
     ELSEWHERE = "elsewhere"  # its conversation is open in another program
     LIMIT = "limit"  # a usage limit has to reset first

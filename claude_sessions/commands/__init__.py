@@ -127,6 +127,15 @@ class Interrupt(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Command):
+    """Stop what a session does and hold its queue: nothing is begun until it is resumed."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "pause sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Foreground(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "watch sessions"

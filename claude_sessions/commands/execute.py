@@ -40,6 +40,7 @@ FUNCTIONS: dict[type[c.Command], Function] = {
     c.Resume: starting.resume,
     c.Kill: starting.kill,
     c.Sleep: starting.sleep,
+    c.Pause: starting.pause,
     c.Forget: starting.forget,
     c.Prepare: preparing.prepare,
     c.Respond: talking.respond,

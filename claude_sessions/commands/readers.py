@@ -89,7 +89,7 @@ def _output(line: Line) -> c.Command:
 
 
 def _on_session(
-    command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep],
+    command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep | c.Pause],
 ) -> Reader:
     def read(line: Line) -> c.Command:
         return command(session=_here(line))
@@ -383,6 +383,7 @@ READERS: dict[str, Reader] = {
     "interrupt": _on_session(c.Interrupt),
     "kill": _on_session(c.Kill),
     "sleep": _on_session(c.Sleep),
+    "pause": _on_session(c.Pause),
     "resume": _resume,
     "adopt": _adopt,
     "projects": _projects,

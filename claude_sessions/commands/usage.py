@@ -73,6 +73,11 @@ COMMANDS: dict[str, Usage] = {
         help="give a session's process back; the next message wakes it",
         example="/sleep fix-auth",
     ),
+    "pause": Usage(
+        line="/pause [NAME]",
+        help="stop what a session is doing and hold its queue, until /resume",
+        example="/pause fix-auth",
+    ),
     "resume": Usage(
         line="/resume --list | /resume [--fork] [--turn N] [--name NAME] [--dir DIR]"
         " [--model MODEL] [--mode MODE] [--budget USD] [--queue] NAME [PROMPT]",

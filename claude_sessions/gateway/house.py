@@ -14,6 +14,7 @@ from claude_sessions.commands.pool import Pool
 from claude_sessions.eventlog import EventLog
 from claude_sessions.gateway.listing import Listing
 from claude_sessions.gateway.metrics import Meter
+from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.gateway.wire import Shared, as_json
 from claude_sessions.people import Caller
@@ -29,6 +30,7 @@ class House:
     visits: Visits
     listing: Listing
     meter: Meter
+    runtime: Broadcast
     lasting: list[Callable[[], AbstractAsyncContextManager[None]]] = field(default_factory=list)
     events: Shared = field(default_factory=lambda: Shared(as_json))
 
@@ -53,7 +55,7 @@ class House:
         stop = self.log.observe(self.meter.see)
         try:
             async with AsyncExitStack() as stack:
-                for work in self.lasting:
+                for work in (self.runtime.open, *self.lasting):
                     await stack.enter_async_context(work())
                 yield
         finally:

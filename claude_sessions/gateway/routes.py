@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from claude_sessions.gateway import event_sourced, events_door, rpc_door, terminal
+from claude_sessions.gateway import event_sourced, events_door, rpc_door, runtime, terminal
 from claude_sessions.gateway.answers import Answer
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance
@@ -34,6 +34,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
         *rest.routes(entrance, house),
         *mcp_door.routes(entrance, house),
         *terminal.routes(entrance, house),
+        *runtime.routes(entrance, house),
     ]
 
 

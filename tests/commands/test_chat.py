@@ -55,6 +55,7 @@ from claude_sessions.commands import (
     MergeWorktree,
     MoveToWorktree,
     Output,
+    Pause,
     PauseSchedule,
     Quiet,
     RemoveMarketplace,
@@ -163,6 +164,7 @@ LINES: dict[str, Command] = {
     "/queue web": ListQueue(session="web"),
     "/wait web": Wait(session="web"),
     "/sleep web": Sleep(session="web"),
+    "/pause web": Pause(session="web"),
     "/turns web": ListTurns(session="web"),
     "/diff web": Diff(session="web"),
     "/diff web --turn 2": Diff(session="web", turn=2),
@@ -537,7 +539,7 @@ SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume cl
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
-    " queue wait sleep turns forget budget"
+    " queue wait sleep pause turns forget budget"
     " schedule schedules"
     " projects adopt"
     " worktrees worktree"
