@@ -100,6 +100,9 @@ def message(caller: str | None) -> e.Event:
         runner="r",
         session="s",
         session_seq=1,
+        project=None,
+        run=None,
+        turn=None,
         payload=e.UserMessage(message_id="m", text="x"),
         caller=caller,
     )
