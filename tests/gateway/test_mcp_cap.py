@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,6 +75,15 @@ async def test_to_resume_it_is_to_write_to_it(sandbox: Sandbox, workdir: Path) -
             await one.use("launch", prompt="c", resume_session_id="maker")
 
 
+async def test_of_many_at_once_no_more_get_through(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, mcp=FEW) as port, agent(port) as one, agent(port) as two:
+        await port.chat.type("/new --name maker hello")
+        calls = [says(who, f"number {n}") for n in range(3) for who in (one, two)]
+        told = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(isinstance(each, str) for each in told) == 2
+        await port.chat.idle("maker")
+
+
 async def test_what_is_refused_is_not_said(port: Port) -> None:
     async with agent(port) as one:
         await one.use("launch", prompt="hello", name="maker")
@@ -100,6 +110,9 @@ def message(caller: str | None) -> e.Event:
         runner="r",
         session="s",
         session_seq=1,
+        project=None,
+        run=None,
+        turn=None,
         payload=e.UserMessage(message_id="m", text="x"),
         caller=caller,
     )

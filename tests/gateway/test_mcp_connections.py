@@ -12,13 +12,22 @@ from claude_sessions import events as e
 from claude_sessions.config import make_home
 from claude_sessions.daemon import open_daemon
 from claude_sessions.demo import Sandbox
+from claude_sessions.gateway.auth import Doorkeeper
+from claude_sessions.gateway.entrance import Entrance
+from claude_sessions.gateway.house import House
+from claude_sessions.gateway.listing import Listing
 from claude_sessions.gateway.mcp.connections import KIND
+from claude_sessions.gateway.mcp.door import McpDoor
+from claude_sessions.gateway.server import application
+from claude_sessions.gateway.visits import Visits
 from claude_sessions.model import Role
+from claude_sessions.orchestrator.channel import is_foreign
 from claude_sessions.people import Caller
-from claude_sessions.settings import Settings
+from claude_sessions.settings import GatewaySettings, Settings
 from claude_sessions.state import draft
 from tests.gateway.mcp import Agent, Refusal, agent
 from tests.gateway.port import Port, opened
+from tests.waiting import eventually
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -29,6 +38,12 @@ HELLO = {
         "capabilities": {},
         "clientInfo": {"name": "bare", "version": "1"},
     },
+}
+FOREGROUND = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "claude_fg", "arguments": {"session": "maker"}},
 }
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
@@ -116,6 +131,48 @@ async def test_who_leaves_has_nothing_in_the_foreground_any_longer(port: Port) -
     assert state.bookmarks[channel] == 1
 
 
+async def test_who_is_silent_for_long_is_taken_for_gone(port: Port) -> None:
+    daemon = port.daemon
+    house = House(
+        settings=daemon.settings,
+        pool=daemon.pool,
+        router=daemon.router,
+        visits=Visits(daemon.pool.clock),
+        listing=Listing(daemon.pool),
+    )
+    door = McpDoor(house, idle_seconds=0.2)
+    await port.chat.type("/new --name maker hello")
+    async with door.open(), bare(port, house, door) as http:
+        left = (await http.post("/mcp", json=HELLO)).headers["mcp-session-id"]
+        own = {"mcp-session-id": left}
+        assert "result" in (await http.post("/mcp", json=FOREGROUND, headers=own)).json()
+        await port.chat.until("maker", lambda s: f"mcp|{left}" in s.bookmarks and not s.foreground)
+        await eventually(lambda: len(house.visits) == 0)
+        assert (await http.post("/mcp", json=FOREGROUND, headers=own)).status_code == 404
+    await port.chat.idle("maker")
+
+
+def bare(port: Port, house: House, door: McpDoor) -> httpx.AsyncClient:
+    """To a door of its own, without a socket in between."""
+    keeper = Doorkeeper(
+        owner=lambda: port.chat.caller,
+        owners_token=port.token,
+        tokens=house.pool.tokens,
+        clock=house.clock,
+        requests_per_second=None,
+    )
+    route = Entrance(keeper).http("/mcp", door.enter, ["GET", "POST", "DELETE"])
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(application(GatewaySettings(), [route])),
+        base_url="http://localhost",
+        headers={**port.headers, **ACCEPT},
+    )
+
+
+def test_no_orchestrator_is_told_what_is_for_a_connection() -> None:
+    assert not is_foreign(f"{KIND}|anything")
+
+
 async def test_when_the_daemon_stops_nothing_dangles(sandbox: Sandbox, workdir: Path) -> None:
     async with opened(sandbox, workdir) as port:
         async with agent(port) as one:
@@ -123,9 +180,7 @@ async def test_when_the_daemon_stops_nothing_dangles(sandbox: Sandbox, workdir: 
         headers = {**port.headers, **ACCEPT}
         async with httpx.AsyncClient(base_url=port.url, headers=headers) as http:
             left = (await http.post("/mcp", json=HELLO)).headers["mcp-session-id"]
-            call = {"name": "claude_fg", "arguments": {"session": "maker"}}
-            asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
-            await http.post("/mcp", json=asked, headers={"mcp-session-id": left})
+            await http.post("/mcp", json=FOREGROUND, headers={"mcp-session-id": left})
         assert f"mcp|{left}" in (await port.chat.state("maker")).foreground
     async with opened(sandbox, workdir) as port:
         assert (await port.chat.state("maker")).foreground == {}

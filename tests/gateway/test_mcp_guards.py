@@ -88,12 +88,12 @@ async def test_the_autonomy_note_is_in_what_the_session_is_told(
     async with opened(sandbox, workdir, mcp=settings) as port, agent(port) as one:
         await one.use("launch", prompt="hello", name="m", system_prompt="Be terse.")
         request = await model.asked("hello")
-        assert "Be terse." in str(request.body["system"])
-        assert "Never push to main." in str(request.body["system"])
+        assert "Be terse." in request.system
+        assert "Never push to main." in request.system
         await port.chat.idle("m")
         await port.chat.type("/new --name own hi there")
         request = await model.asked("hi there")
-        assert "Never push to main." not in str(request.body["system"])
+        assert "Never push to main." not in request.system
         await port.chat.idle("own")
 
 

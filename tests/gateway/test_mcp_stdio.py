@@ -182,7 +182,7 @@ async def test_claude_code_in_a_session_launches_another_one(
         await port.chat.type("/new --name parent delegate this")
         asked = await port.chat.asked("parent")
         assert asked.tool_name == "mcp__claude-sessions__claude_launch"
-        await port.chat.type(f"/approve {asked.id}")
+        await port.chat.type(f"/allow {asked.id}")
         await model.asked("the child's work")
         await port.chat.idle("child")
         await port.chat.idle("parent")
