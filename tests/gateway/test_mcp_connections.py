@@ -18,6 +18,8 @@ from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
 from claude_sessions.gateway.mcp.connections import KIND
 from claude_sessions.gateway.mcp.door import McpDoor
+from claude_sessions.gateway.metrics import Meter
+from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.server import application
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.model import Role
@@ -133,12 +135,15 @@ async def test_who_leaves_has_nothing_in_the_foreground_any_longer(port: Port) -
 
 async def test_who_is_silent_for_long_is_taken_for_gone(port: Port) -> None:
     daemon = port.daemon
+    visits = Visits(daemon.pool.clock)
     house = House(
         settings=daemon.settings,
         pool=daemon.pool,
         router=daemon.router,
-        visits=Visits(daemon.pool.clock),
+        visits=visits,
         listing=Listing(daemon.pool),
+        meter=Meter(daemon.pool, daemon.router, visits),
+        runtime=Broadcast(daemon.log, daemon.pool.clock),
     )
     door = McpDoor(house, idle_seconds=0.2)
     await port.chat.type("/new --name maker hello")
@@ -170,7 +175,7 @@ def bare(port: Port, house: House, door: McpDoor) -> httpx.AsyncClient:
 
 
 def test_no_orchestrator_is_told_what_is_for_a_connection() -> None:
-    assert not is_foreign(f"{KIND}|anything")
+    assert not is_foreign(f"{KIND}|anything", lambda channel: False)
 
 
 async def test_when_the_daemon_stops_nothing_dangles(sandbox: Sandbox, workdir: Path) -> None:
