@@ -21,11 +21,11 @@ from urllib.parse import quote
 import httpx
 import orjson
 
+from claude_sessions.client.address import Address, Given, locate
+from claude_sessions.client.exits import Exit, Failed
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.mcp.base import WORKSPACE
-from claude_sessions.places import ADDRESS
-from claude_sessions.token_file import FILE, read_token
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"
@@ -49,23 +49,26 @@ class Place:
 
     @property
     def address(self) -> str:
-        if self.url is not None:
-            return self.url.rstrip("/")
-        try:
-            return (self.home / ADDRESS).read_text(encoding="utf-8").strip()
-        except OSError:
-            raise self.silent() from None
+        return self._located.url
 
     @property
     def token(self) -> str:
-        return read_token(self.token_file or self.home / FILE)
+        return self._located.token
 
-    def silent(self) -> SessionsError:
+    @property
+    def _located(self) -> Address:
+        given = Given(url=self.url, token_file=self.token_file, home=self.home)
+        try:
+            return locate(given, os.environ)
+        except Failed as error:
+            raise (self.silent() if error.exit is Exit.AWAY else error) from None
+
+    def silent(self) -> Failed:
         where = f"at {self.url}" if self.url is not None else f"on {self.home}"
-        return SessionsError(
+        said = (
             f"No daemon answers {where}. Start it with `claude-sessions run`, or say where it is "
-            "with --home or --url."
         )
+        return Failed(f"{said}with --home or --url.", Exit.AWAY)
 
 
 class Refused(Exception):

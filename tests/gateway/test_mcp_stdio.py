@@ -118,14 +118,14 @@ async def test_without_a_daemon_it_says_so_and_nothing_on_stdout(
     (port.home / ADDRESS).rename(port.home / "elsewhere")
     async with started(sandbox) as process:
         out, err = await process.communicate()
-    assert (process.returncode, out) == (1, b"")
+    assert (process.returncode, out) == (3, b"")
     assert err.decode() == (
         f"No daemon answers on {port.home}. Start it with `claude-sessions run`, "
         "or say where it is with --home or --url.\n"
     )
     async with started(sandbox, "--url", "http://127.0.0.1:9") as process:
         out, err = await process.communicate()
-    assert (process.returncode, out) == (1, b"")
+    assert (process.returncode, out) == (3, b"")
     assert b"No daemon answers at http://127.0.0.1:9." in err
 
 
