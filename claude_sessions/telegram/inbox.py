@@ -90,18 +90,20 @@ class Inbox:
         fresh = await self._write_down(updates.values())
         self._offset = max(updates) + 1
         unreadable = [
-            number for number in updates if number in fresh and not self._give(updates[number])
+            here
+            for number in updates
+            if (here := fresh.get(number)) is not None and not self._give(updates[number], here)
         ]
         if unreadable:
             await self.mark(unreadable, "done")
 
-    def _give(self, raw: Raw) -> bool:
+    def _give(self, raw: Raw, number: int) -> bool:
         """Whether it could be read."""
-        if (update := self._read(raw)) is not None:
+        if (update := self._read(raw | {"update_id": number})) is not None:
             self._handle(update)
         return update is not None
 
-    async def _write_down(self, updates: Iterable[Raw]) -> set[int]:
+    async def _write_down(self, updates: Iterable[Raw]) -> dict[int, int]:
         raw = [(update["update_id"], json.dumps(update)) for update in updates]
         at, head = self._clock.now().timestamp(), self._log.head
         return await self._log.change(
@@ -120,7 +122,7 @@ class Inbox:
         return [(update, _led_to(update, *led.get(update.update_id, (None, 0)))) for update in left]
 
     def read(self, stored: StoredUpdate) -> Update | None:
-        return self._read(orjson.loads(stored.raw))
+        return self._read(orjson.loads(stored.raw) | {"update_id": stored.update_id})
 
     def _read(self, raw: Raw) -> Update | None:
         """What the library cannot read is read without its frills; None: not even so."""
