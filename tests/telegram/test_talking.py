@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Iterator
@@ -326,6 +327,32 @@ async def test_a_file_too_large_is_refused_kindly(phone: Phone) -> None:
     await opened(phone)
     await phone.owner.sends_document("film.mkv", b"x", size=30 * 1024 * 1024)
     await phone.owner.chat.shows("film.mkv has 30 MB, and a bot may fetch 20.")
+
+
+async def test_a_large_document_is_read_from_where_it_lies(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await opened(phone)
+    content = b"%PDF-1.4" + b"x" * (20 * 1024 * 1024 - 100)
+    await phone.owner.sends_document("book.pdf", content, "Read", mime_type="application/pdf")
+    told = await model.asked("book.pdf lies at", timeout=20)
+    path = Path(where_it_lies(told))
+    assert await asyncio.to_thread(path.read_bytes) == content
+    assert not list(blocks(told, "document"))
+
+
+async def test_of_a_large_album_as_much_is_attached_as_a_request_has_room_for(
+    model: ScriptedModel, phone: Phone
+) -> None:
+    await opened(phone)
+    content = b"%PDF-1.4" + b"x" * (4 * 1024 * 1024)
+    for number in range(5):
+        await phone.owner.sends_document(
+            f"{number}.pdf", content, "Read" * (not number), album="a", mime_type="application/pdf"
+        )
+    told = await model.asked("4.pdf", timeout=40)
+    assert len(list(blocks(told, "document"))) == 3
+    assert "[2.pdf is attached]\n[3.pdf lies at " in told.prompt
 
 
 # --- voice
