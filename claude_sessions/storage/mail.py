@@ -192,6 +192,16 @@ class Mail:
                 for i, at, raw, state, head in db.execute(query, (bot,))
             ]
 
+    def taken_in(self, bot: int, update_ids: Sequence[int]) -> list[StoredUpdate]:
+        """Those that are still kept, in that order."""
+        query = "SELECT update_id, at, raw, state, head FROM inbox WHERE bot = ? AND update_id = ?"
+        with self._reader() as db:
+            rows = [db.execute(query, (bot, update_id)).fetchone() for update_id in update_ids]
+        return [
+            StoredUpdate(update_id=i, at=at, raw=raw, state=state, head=head)
+            for i, at, raw, state, head in filter(None, rows)
+        ]
+
     def causes(self, after: int) -> dict[str, int]:
         """What the events after that one say they were caused by, and the last that says so."""
         query = (

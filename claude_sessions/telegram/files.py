@@ -75,8 +75,8 @@ def says_nothing(message: Message) -> bool:
     return not said and not sort_of(message)
 
 
-async def received(bot: Bot, messages: Sequence[Message], keep: Path) -> Received:
-    """`keep`: where files go that the model cannot take in itself."""
+async def received(bot: Bot, messages: Sequence[Message], keep: Path | None = None) -> Received:
+    """`keep`: where files go that the model cannot take in itself; None: they lie there already."""
     attachments: list[Mapping[str, Any]] = []
     notes: list[str] = []
     room = ALL_WITHIN
@@ -88,7 +88,7 @@ async def received(bot: Bot, messages: Sequence[Message], keep: Path) -> Receive
             room -= len(file.data)
             attachments.append(block)
             notes += [f"[{file.name} is attached]"] if message.document else []
-        else:
+        elif keep is not None:
             notes.append(f"[{file.name} lies at {await _path(keep, file)}]")
     return Received(attachments=tuple(attachments), note="\n".join(notes))
 

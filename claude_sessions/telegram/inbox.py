@@ -53,7 +53,7 @@ class Inbox:
         self.trouble: str | None = None
         self.lag = Lag(clock)
         self._bot = bot
-        self._bot_id = bot_id
+        self.bot_id = bot_id
         self._log = log
         self._clock = clock
         self._handle = handle
@@ -107,12 +107,12 @@ class Inbox:
         raw = [(update["update_id"], json.dumps(update)) for update in updates]
         at, head = self._clock.now().timestamp(), self._log.head
         return await self._log.change(
-            lambda store: store.mail.take_in(self._bot_id, raw, at=at, head=head, same=_same)
+            lambda store: store.mail.take_in(self.bot_id, raw, at=at, head=head, same=_same)
         )
 
     async def unfinished(self) -> list[tuple[StoredUpdate, str | None]]:
         """What the last daemon left, in order; with the cause of what it led to all the same."""
-        left = await asyncio.to_thread(self.mail.unfinished, self._bot_id)
+        left = await asyncio.to_thread(self.mail.unfinished, self.bot_id)
         if not left:
             return []
         causes = await asyncio.to_thread(self.mail.causes, min(update.head for update in left))
@@ -137,7 +137,7 @@ class Inbox:
         return None
 
     async def mark(self, update_ids: Sequence[int], state: str) -> None:
-        bot = self._bot_id
+        bot = self.bot_id
         await self._log.change(lambda store: store.mail.mark(bot, update_ids, state))
 
     def _hindered(self, error: Exception) -> None:

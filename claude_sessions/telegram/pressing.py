@@ -193,7 +193,7 @@ class Presses:
 
     async def _carry_out(self, line: str, caller: Caller) -> c.Reply:
         try:
-            return await self._perform(parse(line), caller)
+            return await self._perform(await self._door.bring(line), caller)
         except SessionsError as error:
             return c.Reply(text=str(error), actions=error.actions)
         except Exception as error:
