@@ -56,6 +56,7 @@ class Launch(Command):
     once: bool = False
     foreground: bool = False
     attachments: tuple[Mapping[str, Any], ...] = ()
+    carrier: str = ""  # before a line: brings the attachments along again, at a door that can
     origin: str | None = None  # the channel that hears of it; None: see `origins.py`
     queue: bool = False  # when every process is at work, wait in line for one
     worktree: bool = False  # in a git worktree of its own, on a branch of its own
@@ -86,6 +87,7 @@ class Respond(Command):
     interrupt: bool = False
     steer: bool = False
     attachments: tuple[Mapping[str, Any], ...] = ()
+    carrier: str = ""  # before a line: brings the attachments along again, at a door that can
     queue: bool = False  # when every process is at work, wait in line for one
 
 
@@ -724,5 +726,6 @@ class Talk(Command):
     TO: ClassVar[str] = "talk to sessions"
     text: str
     attachments: tuple[Mapping[str, Any], ...] = ()
+    carrier: str = ""  # before a line: brings the attachments along again, at a door that can
     session: str | None = None
     steer: bool = False

@@ -127,7 +127,12 @@ async def execute(pool: Pool, command: c.Command, caller: Caller) -> c.Reply:
 
 def _wait_in_line(command: c.Command, session: str | None) -> tuple[Action, ...]:
     if isinstance(command, c.Talk) and session is not None:
-        command = c.Respond(session=session, text=command.text, attachments=command.attachments)
+        command = c.Respond(
+            session=session,
+            text=command.text,
+            attachments=command.attachments,
+            carrier=command.carrier,
+        )
     if not isinstance(command, c.Launch | c.Respond | c.Resume):
         return ()
     line = line_of(replace(command, queue=True))

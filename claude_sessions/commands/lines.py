@@ -8,14 +8,20 @@ from claude_sessions.commands.lexer import quote
 
 def line_of(command: c.Launch | c.Respond | c.Resume) -> str | None:
     """None: it carries something that no line can say."""
+    if isinstance(command, c.Resume) or not command.attachments:
+        return _line_of(command)
+    return command.carrier + _line_of(command) if command.carrier else None
+
+
+def _line_of(command: c.Launch | c.Respond | c.Resume) -> str:
     match command:
-        case c.Launch(attachments=()):
+        case c.Launch():
             words = ["/new", *_switches(command, "once", "queue", "worktree")]
             words += ["--fg"] if command.foreground else []
             values = _values(command, name="name", system="system_prompt")
             rules = [f"--allow {quote(rule)}" for rule in command.allowed_tools]
             return _joined(words, values, rules, [command.prompt])
-        case c.Respond(attachments=()):
+        case c.Respond():
             flags = _switches(command, "interrupt", "steer", "queue")
             return _joined(["/say", *flags], [], [], [quote(command.session), command.text])
         case c.Resume():
@@ -23,7 +29,6 @@ def line_of(command: c.Launch | c.Respond | c.Resume) -> str | None:
             words += [f"--turn {command.turn}"] if command.turn else []
             values = _values(command, name="name")
             return _joined(words, values, [], [quote(command.session), command.prompt])
-    return None
 
 
 def line_on(command: c.Command) -> str:

@@ -55,6 +55,7 @@ async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
         session=state.id,
         text=command.text,
         attachments=command.attachments,
+        carrier=command.carrier,
         steer=command.steer and state.turn is not None,
     )
     question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
@@ -82,7 +83,12 @@ async def _in_front(pool: Pool, command: c.Talk, caller: Caller) -> SessionState
     here = pool.log.store.fronts(caller.channel or "")
     if not here:
         nobody = BadRequest("No session is in the foreground here. /fg NAME, or /new and a prompt.")
-        start = c.Launch(prompt=command.text, foreground=True, attachments=command.attachments)
+        start = c.Launch(
+            prompt=command.text,
+            foreground=True,
+            attachments=command.attachments,
+            carrier=command.carrier,
+        )
         if (line := line_of(start)) is not None:
             nobody.actions = (Action(label="Start one with this", line=line),)
         raise nobody

@@ -64,6 +64,9 @@ CREATE TABLE places (reader TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWI
 """
 
 NEWLY_WAITING = "CASE WHEN shown < version THEN at ELSE ? END"
+AGAIN = 2**40  # beyond all numbers of Telegram: what is added for another with the same number
+NAMESAKES = 8
+
 Transaction = Callable[[], AbstractContextManager[None]]
 Reader = Callable[[], AbstractContextManager[sqlite3.Connection]]
 COPY = -1  # the part of a copy that nobody knew of
@@ -140,28 +143,36 @@ class Mail:
         at: float,
         head: int,
         same: Callable[[str, str], bool] = operator.eq,
-    ) -> set[int]:
-        """Those that are new here; the others have been written down before.
+    ) -> dict[int, int]:
+        """Those that are new here, and the number of each here; others were written down before.
 
-        Numbers may begin anew: one that is done and was not the `same` makes room.
+        Numbers may begin anew: then the new one gets another number, so that nothing that bears
+        the old one, done or not, is taken for its own.
         """
-        fresh = set()
+        fresh: dict[int, int] = {}
         with self._transaction():
             for update_id, raw in updates:
-                self._make_room(bot, update_id, raw, same)
-                values = (bot, update_id, at, raw, "new", head)
-                done = self._db.execute("INSERT OR IGNORE INTO inbox VALUES (?,?,?,?,?,?)", values)
-                if done.rowcount:
-                    fresh.add(update_id)
+                number = self._room(bot, update_id, raw, same)
+                if number is not None:
+                    values = (bot, number, at, raw, "new", head)
+                    self._db.execute("INSERT OR REPLACE INTO inbox VALUES (?,?,?,?,?,?)", values)
+                    fresh[update_id] = number
         return fresh
 
-    def _make_room(
+    def _room(
         self, bot: int, update_id: int, raw: str, same: Callable[[str, str], bool]
-    ) -> None:
-        where = " FROM inbox WHERE bot = ? AND update_id = ? AND state = 'done'"
-        known = self._db.execute("SELECT raw" + where, (bot, update_id)).fetchone()
-        if known is not None and not same(known[0], raw):
-            self._db.execute("DELETE" + where, (bot, update_id))
+    ) -> int | None:
+        numbers = [update_id + again * AGAIN for again in range(NAMESAKES)]
+        query = (
+            "SELECT update_id, raw, state FROM inbox"
+            f" WHERE bot = ? AND update_id IN ({','.join('?' * NAMESAKES)})"
+        )
+        known = {i: (raw, state) for i, raw, state in self._db.execute(query, (bot, *numbers))}
+        if any(same(other, raw) for other, _ in known.values()):
+            return None
+        done = [number for number in numbers if known.get(number, ("", ""))[1] == "done"]
+        free = [number for number in numbers if number not in known]
+        return next(iter(free + done), max([update_id, *known]) + AGAIN)
 
     def mark(self, bot: int, update_ids: Iterable[int], state: str) -> None:
         with self._transaction():
@@ -177,13 +188,23 @@ class Mail:
         """In the order in which they were written down."""
         query = (
             "SELECT update_id, at, raw, state, head FROM inbox"
-            " WHERE bot = ? AND state != 'done' ORDER BY at, update_id"
+            f" WHERE bot = ? AND state != 'done' ORDER BY at, update_id % {AGAIN}"
         )
         with self._reader() as db:
             return [
                 StoredUpdate(update_id=i, at=at, raw=raw, state=state, head=head)
                 for i, at, raw, state, head in db.execute(query, (bot,))
             ]
+
+    def taken_in(self, bot: int, update_ids: Sequence[int]) -> list[StoredUpdate]:
+        """Those that are still kept, in that order."""
+        query = "SELECT update_id, at, raw, state, head FROM inbox WHERE bot = ? AND update_id = ?"
+        with self._reader() as db:
+            rows = [db.execute(query, (bot, update_id)).fetchone() for update_id in update_ids]
+        return [
+            StoredUpdate(update_id=i, at=at, raw=raw, state=state, head=head)
+            for i, at, raw, state, head in filter(None, rows)
+        ]
 
     def causes(self, after: int) -> dict[str, int]:
         """What the events after that one say they were caused by, and the last that says so."""

@@ -26,6 +26,7 @@ from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.answers import answer
 from claude_sessions.telegram.asked import Ask, Asked
+from claude_sessions.telegram.carrier import carried, carrier
 from claude_sessions.telegram.files import Received, fetched, received, sort_of
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox, cause_of
@@ -115,7 +116,7 @@ class Door:
         who = (at, parts[0].sender)
         comment = self._spoke_to.pop(who, None)
         said = await self._said(parts)
-        command, ask = await self._command(parts[0], said, at)
+        command, ask = await self._command(parts, said, at)
         if joins and isinstance(command, c.Talk) and comment is not None:
             command = replace(command, session=comment, steer=True)
         await self._welcome.back(caller, at, command)
@@ -160,16 +161,18 @@ class Door:
         return await self._transcriber.words(audio)
 
     async def _command(
-        self, part: Part, said: tuple[str, Received], at: Address
+        self, parts: Sequence[Part], said: tuple[str, Received], at: Address
     ) -> tuple[c.Command, Ask | None]:
         """What is meant; and what asked for it, if something did."""
-        message, (text, files) = part.message, said
+        part, message, (text, files) = parts[0], parts[0].message, said
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
         ask = None if part.forwarded else await self._what_asked(part, letter, at)
         command = _forwarded(text) if part.forwarded else _meant(text, files, ask)
+        if files.attachments:
+            command = _with(command, files, carrier(parts))
         session = letter.session if letter is not None else None
-        if session is None and ask is not None and ask.late:
+        if session is None and ask is not None and isinstance(command, c.Talk):
             session = ask.session
         session = session or await self._topics.bound(at)
         if isinstance(command, c.Talk):
@@ -180,8 +183,6 @@ class Door:
             command = here.at(command, session)
         if isinstance(command, c.Launch) and self._places.among_topics(at):
             command = replace(command, foreground=True)  # its topic is for watching it
-        if files.attachments:
-            command = _with(command, files)
         return command, ask
 
     async def _what_asked(self, part: Part, letter: StoredLetter | None, at: Address) -> Ask | None:
@@ -192,13 +193,21 @@ class Door:
             return Ask(line=button.line, session=button.session, replied=True) if button else None
         return before if letter is None else None
 
+    async def bring(self, line: str) -> c.Command:
+        """What a pressed line means, with what it brings along."""
+        rest, messages = await carried(self._inbox, line)
+        command = parse(rest)
+        if not messages:
+            return command
+        return _with(command, await received(self._bot, messages), line.removesuffix(rest))
+
     def _forgotten(self, command: c.Talk, at: Address) -> BadRequest:
         """Better asked than said to the wrong one."""
         unknown = BadRequest("I no longer know which session that was from. Say it to:")
         unknown.actions = tuple(
             Action(label="The one in front", line=line)
             for session in self._fronts(self._places.channel(at).channel)[:1]
-            if (line := line_of(c.Respond(session=session, text=command.text)))
+            if (line := line_of(_to(session, command)))
         )
         return unknown if unknown.actions else BadRequest(f"{unknown} /say NAME …")
 
@@ -276,7 +285,10 @@ class Door:
 
 def _meant(text: str, files: Received, ask: Ask | None) -> c.Command:
     if ask is not None and not text.startswith("/"):
-        return c.Talk(text=accepted(text)) if ask.late else parse(ask.line + text)
+        command = parse(ask.line + text)
+        if ask.late or (files.attachments and isinstance(command, c.Answer)):
+            return c.Talk(text=accepted(text))
+        return command
     try:
         return parse(text)
     except UsageError:
@@ -299,10 +311,16 @@ def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> 
     return replace(reply, text="") if heard and reply.session in fronts else reply
 
 
-def _with(command: c.Command, files: Received) -> c.Command:
+def _to(session: str, said: c.Talk) -> c.Respond:
+    return c.Respond(
+        session=session, text=said.text, attachments=said.attachments, carrier=said.carrier
+    )
+
+
+def _with(command: c.Command, files: Received, carrier: str) -> c.Command:
     if not isinstance(command, c.Talk | c.Launch | c.Respond):
         raise BadRequest("Files go with plain words, with /new or with /say. Nothing was done.")
-    return replace(command, attachments=files.attachments)
+    return replace(command, attachments=files.attachments, carrier=carrier)
 
 
 def _is_ours(message: Message, bot: Bot) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from claude_sessions.model import new_id
 from claude_sessions.telegram.courier import Undelivered, outcomes
 
 LARGEST_IN = 20 * 1024 * 1024  # what a bot may fetch
-LARGEST_IMAGE = 5 * 1024 * 1024  # what the model takes
+LARGEST_WITHIN = 5 * 1024 * 1024  # what the model takes in one piece
+ALL_WITHIN = 15 * 1024 * 1024  # of one message: a request has room for 32 MB, as text that it is
 LARGEST_TEXT = 400_000
 LONGEST_NAME = 80
 REFUSED = {
@@ -48,6 +49,13 @@ class Received:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    name: str
+    kind: str
+    data: bytes = field(repr=False)
+
+
 def uploads_in(home: Path) -> Path:
     """Where what people sent lies that the model cannot take in itself."""
     return home.resolve() / "uploads"
@@ -67,43 +75,56 @@ def says_nothing(message: Message) -> bool:
     return not said and not sort_of(message)
 
 
-async def received(bot: Bot, messages: Sequence[Message], keep: Path) -> Received:
-    """`keep`: where files go that the model cannot take in itself."""
+async def received(bot: Bot, messages: Sequence[Message], keep: Path | None = None) -> Received:
+    """`keep`: where files go that the model cannot take in itself; None: they lie there already."""
     attachments: list[Mapping[str, Any]] = []
     notes: list[str] = []
+    room = ALL_WITHIN
     for message in messages:
-        if message.photo:
-            largest = message.photo[-1]
-            data = await fetched(bot, largest.file_id, largest.file_size, "The photo")
-            attachments.append(_image("image/jpeg", data))
-        elif message.document is not None:
-            made, note = await _document(bot, message, keep)
-            attachments += made
-            notes += note
+        if (file := await _file(bot, message)) is None:
+            continue
+        fits = len(file.data) <= min(room, LARGEST_WITHIN)
+        if fits and (block := _block(file)) is not None:
+            room -= len(file.data)
+            attachments.append(block)
+            notes += [f"[{file.name} is attached]"] if message.document else []
+        elif keep is not None:
+            notes.append(f"[{file.name} lies at {await _path(keep, file)}]")
     return Received(attachments=tuple(attachments), note="\n".join(notes))
 
 
-async def _document(
-    bot: Bot, message: Message, keep: Path
-) -> tuple[list[Mapping[str, Any]], list[str]]:
-    document = message.document
-    assert document is not None
+async def _file(bot: Bot, message: Message) -> File | None:
+    if message.photo:
+        photo = message.photo[-1]
+        data = await fetched(bot, photo.file_id, photo.file_size, "The photo")
+        return File(name="photo.jpg", kind="image/jpeg", data=data)
+    if (document := message.document) is None:
+        return None
     name = Path(document.file_name or "file").name or "file"
     data = await fetched(bot, document.file_id, document.file_size, name)
-    kind = document.mime_type or ""
-    if kind in IMAGES and len(data) <= LARGEST_IMAGE:
-        return [_image(kind, data)], [f"[{name} is attached]"]
-    if kind == "application/pdf":
-        source = {"type": "base64", "media_type": kind, "data": base64.b64encode(data).decode()}
-        return [{"type": "document", "source": source, "title": name}], [f"[{name} is attached]"]
-    if (text := _as_text(data)) is not None:
+    return File(name=name, kind=document.mime_type or "", data=data)
+
+
+def _block(file: File) -> Mapping[str, Any] | None:
+    """None: the model cannot take it in."""
+    if file.kind in IMAGES:
+        return _image(file.kind, file.data)
+    if file.kind == "application/pdf":
+        source = {"type": "base64", "media_type": file.kind, "data": _base64(file.data)}
+        return {"type": "document", "source": source, "title": file.name}
+    if (text := _as_text(file.data)) is not None:
         source = {"type": "text", "media_type": "text/plain", "data": text}
-        return [{"type": "document", "source": source, "title": name}], [f"[{name} is attached]"]
+        return {"type": "document", "source": source, "title": file.name}
+    return None
+
+
+async def _path(keep: Path, file: File) -> Path:
     try:
-        path = await asyncio.to_thread(_kept, keep, name, data)
+        return await asyncio.to_thread(_kept, keep, file.name, file.data)
     except OSError as error:
-        raise BadRequest(f"{name} could not be kept: {error.strerror}. Send it again.") from error
-    return [], [f"[{name} lies at {path}]"]
+        raise BadRequest(
+            f"{file.name} could not be kept: {error.strerror}. Send it again."
+        ) from error
 
 
 def _kept(keep: Path, name: str, data: bytes) -> Path:
@@ -132,8 +153,14 @@ async def fetched(bot: Bot, file_id: str, size: int | None, name: str) -> bytes:
 
 
 def _image(kind: str, data: bytes) -> Mapping[str, Any]:
-    source = {"type": "base64", "media_type": kind, "data": base64.b64encode(data).decode()}
-    return {"type": "image", "source": source}
+    return {
+        "type": "image",
+        "source": {"type": "base64", "media_type": kind, "data": _base64(data)},
+    }
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def _as_text(data: bytes) -> str | None:

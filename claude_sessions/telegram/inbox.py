@@ -53,7 +53,7 @@ class Inbox:
         self.trouble: str | None = None
         self.lag = Lag(clock)
         self._bot = bot
-        self._bot_id = bot_id
+        self.bot_id = bot_id
         self._log = log
         self._clock = clock
         self._handle = handle
@@ -90,27 +90,29 @@ class Inbox:
         fresh = await self._write_down(updates.values())
         self._offset = max(updates) + 1
         unreadable = [
-            number for number in updates if number in fresh and not self._give(updates[number])
+            here
+            for number in updates
+            if (here := fresh.get(number)) is not None and not self._give(updates[number], here)
         ]
         if unreadable:
             await self.mark(unreadable, "done")
 
-    def _give(self, raw: Raw) -> bool:
+    def _give(self, raw: Raw, number: int) -> bool:
         """Whether it could be read."""
-        if (update := self._read(raw)) is not None:
+        if (update := self._read(raw | {"update_id": number})) is not None:
             self._handle(update)
         return update is not None
 
-    async def _write_down(self, updates: Iterable[Raw]) -> set[int]:
+    async def _write_down(self, updates: Iterable[Raw]) -> dict[int, int]:
         raw = [(update["update_id"], json.dumps(update)) for update in updates]
         at, head = self._clock.now().timestamp(), self._log.head
         return await self._log.change(
-            lambda store: store.mail.take_in(self._bot_id, raw, at=at, head=head, same=_same)
+            lambda store: store.mail.take_in(self.bot_id, raw, at=at, head=head, same=_same)
         )
 
     async def unfinished(self) -> list[tuple[StoredUpdate, str | None]]:
         """What the last daemon left, in order; with the cause of what it led to all the same."""
-        left = await asyncio.to_thread(self.mail.unfinished, self._bot_id)
+        left = await asyncio.to_thread(self.mail.unfinished, self.bot_id)
         if not left:
             return []
         causes = await asyncio.to_thread(self.mail.causes, min(update.head for update in left))
@@ -120,7 +122,7 @@ class Inbox:
         return [(update, _led_to(update, *led.get(update.update_id, (None, 0)))) for update in left]
 
     def read(self, stored: StoredUpdate) -> Update | None:
-        return self._read(orjson.loads(stored.raw))
+        return self._read(orjson.loads(stored.raw) | {"update_id": stored.update_id})
 
     def _read(self, raw: Raw) -> Update | None:
         """What the library cannot read is read without its frills; None: not even so."""
@@ -135,7 +137,7 @@ class Inbox:
         return None
 
     async def mark(self, update_ids: Sequence[int], state: str) -> None:
-        bot = self._bot_id
+        bot = self.bot_id
         await self._log.change(lambda store: store.mail.mark(bot, update_ids, state))
 
     def _hindered(self, error: Exception) -> None:

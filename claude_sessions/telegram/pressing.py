@@ -72,7 +72,11 @@ class Presses:
 
     async def take(self, update_id: int, query: CallbackQuery, late: bool) -> None:
         """`late`: it may be from long ago, so that its person may have other wishes by now."""
-        await self._take(update_id, query, late)
+        try:
+            await self._take(update_id, query, late)
+        except SessionsError as error:  # there is no room to write down what became of it
+            logger.warning("telegram.press_failed", why=str(error))
+            await self._toast(query, str(error))
         person, message = self._people.find(query.from_user), query.message
         if person is not None and message is not None:  # after it: a press is answered at once
             at = Address(self._places.chat(message.chat.id))
@@ -189,7 +193,7 @@ class Presses:
 
     async def _carry_out(self, line: str, caller: Caller) -> c.Reply:
         try:
-            return await self._perform(parse(line), caller)
+            return await self._perform(await self._door.bring(line), caller)
         except SessionsError as error:
             return c.Reply(text=str(error), actions=error.actions)
         except Exception as error:

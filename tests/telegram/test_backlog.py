@@ -148,6 +148,23 @@ async def test_whoever_wants_to_be_asked_about_all_that_is_old_is_not_asked_abou
         await owner.chat.shows("No sessions")
 
 
+async def test_what_is_asked_about_outlives_numbers_that_begin_anew(
+    phone: Phone, api: BotApi
+) -> None:
+    await phone.owner.says("/rules")
+    await phone.owner.chat.shows("No rules yet")
+    api.restart_update_ids(1000)
+    await said_long_ago(phone.owner, "/projects")
+    await phone.owner.chat.shows(f"1 message {ASKED}")
+    await api.acknowledged()
+    api.restart_update_ids(1000)
+    await phone.owner.says("/sessions")
+    await phone.owner.chat.shows("No sessions")
+    await phone.owner.presses("Run")
+    await phone.owner.chat.shows("project")
+    await phone.owner.chat.shows("No rules yet")
+
+
 async def test_nobody_else_decides_about_them(
     script: Script, sandbox: Sandbox, workdir: Path, api: BotApi
 ) -> None:

@@ -62,6 +62,46 @@ async def test_numbers_may_begin_anew_even_where_there_was_one_before(
     assert heard.texts == ["one", "two", "three"]
 
 
+async def test_numbers_that_begin_anew_swallow_nothing_that_is_not_done(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    heard = Heard()
+    async with inbox_in(tmp_path, api, heard) as inbox:
+        for text in ("one", "two", "three"):
+            api.restart_update_ids(1000)
+            await ada.says(text)
+            await eventually(lambda: heard.texts[-1:] == [text])  # noqa: B023
+            await api.acknowledged()
+        await inbox.mark([heard.updates[1].update_id], "done")
+        left = [inbox.read(stored) for stored, _ in await inbox.unfinished()]
+    assert [update.update_id for update in left if update] == [
+        heard.updates[0].update_id,
+        heard.updates[2].update_id,
+    ]
+    assert [update.message.text for update in left if update and update.message] == ["one", "three"]
+
+
+async def test_one_whose_number_was_taken_is_handled_once_however_often_it_is_delivered(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    heard = Heard()
+    async with inbox_in(tmp_path, api, heard) as inbox:
+        await ada.says("one")
+        await eventually(lambda: heard.texts == ["one"])
+        await api.acknowledged()
+        await inbox.mark([heard.updates[0].update_id], "done")
+        api.restart_update_ids(1000)
+        api.fail("getUpdates", times=2, how=Drop.BEFORE, where=lambda p: bool(p.get("offset")))
+        await ada.says("two")
+        await eventually(lambda: len(heard.texts) > 1)
+        await inbox.mark([heard.updates[1].update_id], "done")
+        inbox._offset = None  # as after a restart: it comes again
+        await ada.says("three")
+        await api.acknowledged()
+        await eventually(lambda: "three" in heard.texts)
+    assert heard.texts == ["one", "two", "three"]
+
+
 async def test_one_that_cannot_be_read_does_not_make_us_deaf(
     tmp_path: Path, api: BotApi, ada: Person
 ) -> None:

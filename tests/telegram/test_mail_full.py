@@ -12,8 +12,10 @@ import pytest
 
 from claude_sessions.errors import SessionsError
 from claude_sessions.storage.mail import Mail
+from claude_sessions.storage.sqlite import Store
 from claude_sessions.telegram.outbox import Outbox
-from tests.botapi import BotApi, Person
+from tests.botapi import BotApi, Drop, Person
+from tests.telegram.phone import Phone
 from tests.telegram.post import ADA, outbox_in, texts, waiting, words
 from tests.waiting import eventually
 
@@ -35,6 +37,12 @@ async def fill(outbox: Outbox) -> None:
 
 def _filler(key: str, size: int, mail: Mail) -> None:
     mail.put(1, "9", key, "x" * size, [], seq=0, session=None, open=False, at=0.0)
+
+
+def no_room_for_copies(store: Store) -> None:
+    """What is left on a disk is enough for one thing, and then not for the next."""
+    full = "SELECT RAISE(ABORT, 'database or disk is full')"
+    store._db.execute(f"CREATE TRIGGER full BEFORE INSERT ON sent BEGIN {full}; END")
 
 
 async def test_what_cannot_be_stored_is_said_all_the_same_and_in_order(
@@ -63,3 +71,13 @@ async def test_a_message_that_went_out_when_its_id_found_no_room_is_known_later(
         found = await outbox.letter_at(ADA.chat, known)
         assert found is not None
     assert texts(api) == ["Decided"]
+
+
+async def test_a_press_that_cannot_be_written_down_is_answered_with_why(phone: Phone) -> None:
+    phone.api.fail("sendMessage", how=Drop.AFTER)
+    await phone.owner.says("Fix the tests")
+    await phone.owner.chat.shows("(repeat)")
+    copy = phone.owner.chat.of_bot[0]
+    await phone.daemon.log.change(no_room_for_copies)
+    press = await phone.owner.presses("Start one with this", copy)
+    assert "could not be stored" in await press.answered()

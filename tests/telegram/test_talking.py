@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Iterator
@@ -326,6 +327,102 @@ async def test_a_file_too_large_is_refused_kindly(phone: Phone) -> None:
     await opened(phone)
     await phone.owner.sends_document("film.mkv", b"x", size=30 * 1024 * 1024)
     await phone.owner.chat.shows("film.mkv has 30 MB, and a bot may fetch 20.")
+
+
+async def test_a_large_document_is_read_from_where_it_lies(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await opened(phone)
+    content = b"%PDF-1.4" + b"x" * (20 * 1024 * 1024 - 100)
+    await phone.owner.sends_document("book.pdf", content, "Read", mime_type="application/pdf")
+    told = await model.asked("book.pdf lies at", timeout=20)
+    path = Path(where_it_lies(told))
+    assert await asyncio.to_thread(path.read_bytes) == content
+    assert not list(blocks(told, "document"))
+
+
+async def test_of_a_large_album_as_much_is_attached_as_a_request_has_room_for(
+    model: ScriptedModel, phone: Phone
+) -> None:
+    await opened(phone)
+    content = b"%PDF-1.4" + b"x" * (4 * 1024 * 1024)
+    for number in range(5):
+        await phone.owner.sends_document(
+            f"{number}.pdf", content, "Read" * (not number), album="a", mime_type="application/pdf"
+        )
+    told = await model.asked("4.pdf", timeout=40)
+    assert len(list(blocks(told, "document"))) == 3
+    assert "[2.pdf is attached]\n[3.pdf lies at " in told.prompt
+
+
+async def test_a_photo_with_nothing_in_front_starts_a_session_with_a_press(
+    model: ScriptedModel, phone: Phone
+) -> None:
+    await phone.owner.sends_photo(JPEG, caption="What is this?", album="a")
+    await phone.owner.sends_photo(JPEG, album="a")
+    await phone.owner.chat.shows("No session is in the foreground here.")
+    await phone.owner.presses("Start one with this")
+    told = await model.asked("What is this?", timeout=20)
+    assert len(list(blocks(told, "image"))) == 2
+
+
+async def test_a_photo_waits_in_line_with_its_words(
+    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    gate = Gate()
+    script.on("work", say("I begin. "), gate, say("I am done."))
+    async with phone_of(sandbox, workdir, api, sessions={"max_sessions": 1}) as phone:
+        await phone.owner.says("/new --name worker work")
+        await gate.reached()
+        await phone.owner.sends_photo(JPEG, caption="/new --name eyes look here")
+        await phone.owner.chat.shows("Wait in line", timeout=20)
+        await phone.owner.presses("Wait in line")
+        await phone.owner.chat.shows("eyes waits in line")
+        assert not model.about("look here")
+        gate.open()
+        await phone.owner.says("/kill worker")
+        told = await model.asked("look here", timeout=30)
+    assert len(list(blocks(told, "image"))) == 1
+
+
+async def test_a_photo_in_reply_to_what_nobody_remembers_goes_where_a_press_says(
+    model: ScriptedModel, phone: Phone
+) -> None:
+    await opened(phone)
+    unknown = phone.api.chat(phone.owner.id).add(
+        sender={"id": int(phone.api.token.partition(":")[0]), "is_bot": True, "first_name": "Bot"},
+        date=0,
+        at=0.0,
+        text="Long ago",
+    )
+    await phone.owner.sends_photo(JPEG, caption="like this", reply_to=unknown)
+    await phone.owner.chat.shows("I no longer know which session that was from")
+    await phone.owner.presses("The one in front")
+    assert len(list(blocks(await model.asked("like this", timeout=20), "image"))) == 1
+
+
+async def test_what_is_no_longer_kept_is_asked_for_once_more(
+    model: ScriptedModel, phone: Phone
+) -> None:
+    await phone.owner.sends_photo(JPEG, caption="What is this?")
+    await phone.owner.chat.shows("Start one with this")
+    await phone.daemon.log.change(lambda store: store.mail.tidy(time.time() + 1, seq=0))
+    press = await phone.owner.presses("Start one with this")
+    assert "send it once more" in await press.answered()
+    assert not model.prompts()
+
+
+async def test_a_photo_may_be_the_answer_that_was_asked_for(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    script.on("choose", question("Which colour?", ["Red", "Blue"]), say("Thanks."))
+    await phone.owner.says("/new --name asker choose")
+    await phone.owner.chat.shows("Which colour?", timeout=20)
+    await phone.owner.presses("Your own answer")
+    await phone.owner.chat.shows("reply with the words")
+    await phone.owner.sends_photo(JPEG, caption="Like this")
+    await phone.owner.chat.shows("Answered by owner (Telegram)", timeout=20)
+    assert len(list(blocks(await model.asked("Like this", timeout=20), "image"))) == 1
 
 
 # --- voice
