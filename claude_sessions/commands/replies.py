@@ -215,7 +215,8 @@ def budget(state: SessionState) -> str:
 def forget(state: SessionState) -> tuple[str, tuple[Action, ...]]:
     text = (
         f"Delete all that is kept of {state.name}? {count(state.turns, 'turn')}, "
-        f"{spent(state)}. This cannot be undone. Claude's own file of the conversation stays."
+        f"{spent(state)}. This cannot be undone. Claude's own file of the conversation stays,"
+        " and so does what a chat shows; files that were sent to it are deleted after 30 days."
     )
     return text, (Action(label="Delete it", line=f"/forget {state.id} --yes"),)
 

@@ -63,6 +63,8 @@ CREATE INDEX buttons_letter ON buttons (letter);
 CREATE TABLE places (reader TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+PARTS = ("sent", "buttons")
+DONE = "NOT open AND shown >= version"
 NEWLY_WAITING = "CASE WHEN shown < version THEN at ELSE ? END"
 AGAIN = 2**40  # beyond all numbers of Telegram: what is added for another with the same number
 NAMESAKES = 8
@@ -123,6 +125,21 @@ class NewButton:
     label: str
     line: str
     needs_text: bool
+
+
+def forget_letters(db: sqlite3.Connection, session: str) -> None:
+    """In a transaction, before its events go. What a chat does not show yet goes when it does."""
+    done = f"SELECT id FROM letters WHERE session = ? AND {DONE}"
+    for table in PARTS:
+        db.execute(f"DELETE FROM {table} WHERE letter IN ({done})", (session,))
+    db.execute(f"DELETE FROM letters WHERE session = ? AND {DONE}", (session,))
+    causes = "SELECT DISTINCT caused_by FROM events WHERE session = ? AND caused_by LIKE '%|%#%'"
+    for (cause,) in db.execute(causes, (session,)).fetchall():
+        numbers = cause.partition("#")[2].split("+")
+        db.executemany(
+            "DELETE FROM inbox WHERE update_id = ? AND state = 'done'",
+            [(int(number),) for number in numbers if number.isdigit()],
+        )
 
 
 class Mail:
@@ -346,16 +363,26 @@ class Mail:
             )
             self._db.execute("DELETE FROM sent WHERE bot = ? AND chat = ?", (bot, chat))
 
-    def tidy(self, before: float, *, seq: int) -> None:
-        """What is done and so old that it cannot come again; no reader goes back before `seq`."""
+    def tidy(self, before: float, *, seq: int, bot: int, others: float) -> None:
+        """What is done and so old that it cannot come again; no reader goes back before `seq`.
+
+        What is not this bot's is for nobody: it goes once it is older than `others`. What became
+        of a session that was forgotten since goes at once.
+        """
         with self._transaction():
+            for table in ("inbox", "letters"):
+                self._db.execute(f"DELETE FROM {table} WHERE bot != ? AND at < ?", (bot, others))
+            self._db.execute(
+                f"DELETE FROM letters WHERE {DONE} AND session IS NOT NULL"
+                " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session = letters.session)"
+            )
             self._db.execute("DELETE FROM inbox WHERE state = 'done' AND at < ?", (before,))
             self._db.execute(
-                "DELETE FROM letters WHERE at < ? AND seq <= ? AND NOT open AND shown >= version"
+                f"DELETE FROM letters WHERE at < ? AND seq <= ? AND {DONE}"
                 " AND key NOT LIKE 'stranger:%'",  # of whom nobody is told twice
                 (before, seq),
             )
-            for table in ("sent", "buttons"):
+            for table in PARTS:
                 self._db.execute(
                     f"DELETE FROM {table} WHERE letter NOT IN (SELECT id FROM letters)"
                 )

@@ -15,7 +15,7 @@ from claude_sessions.model import ENDINGS, Status, new_id
 from claude_sessions.storage import rows
 from claude_sessions.storage.figures import Sums, read_sums, spent_since
 from claude_sessions.storage.index import CHANGES, ROW, SessionRow, read_row, restore, which
-from claude_sessions.storage.mail import Mail
+from claude_sessions.storage.mail import Mail, forget_letters
 from claude_sessions.storage.presence import Presences
 from claude_sessions.storage.rows import COLUMNS, INLINE, Fact
 from claude_sessions.storage.schema import connect_for_reading, prepare
@@ -89,6 +89,7 @@ class Store:
     def forget(self, session: str) -> int:
         """All that it ever was, also what only it kept in blobs; gives how many events."""
         with self._transaction():
+            forget_letters(self._db, session)
             gone = self._db.execute("DELETE FROM events WHERE session = ?", (session,)).rowcount
             self._db.execute(
                 "DELETE FROM blobs WHERE hash NOT IN"

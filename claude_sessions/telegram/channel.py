@@ -17,6 +17,9 @@ ENDS_A_TURN = frozenset(
 )
 
 
+ENDS_A_RUN = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.KILLED})
+
+
 @dataclass(slots=True, kw_only=True)
 class Live:
     """A turn as this chat sees it run: what was said and done, in its order."""
@@ -95,12 +98,21 @@ class TelegramChannel:
                 await self._answer(session, news)
             case Kind.CURTAIN:
                 await self._finish(session, news.seq)
-                self._after[session] = news.key  # should it come back, it goes on below
+                if news.turn is None:  # over: nothing more is said of it
+                    self._past.pop(session, None)
+                else:
+                    self._after[session] = news.key  # should it come back, it goes on below
             case _:
                 if news.kind in ENDS_A_TURN:
                     await self._finish(session, news.seq)
+                if news.kind in ENDS_A_RUN:
+                    self._run_is_over(session)
                 if not await self._has_taken_its_place(session, news):
                     await self._tell(news)
+
+    def _run_is_over(self, session: str) -> None:
+        for kept in (self._past, self._after, self._seen):
+            kept.pop(session, None)
 
     def _takes_its_place(self, session: str, news: Notification) -> bool:
         return news.foreground and session in self._lives and not looks.failed(news)

@@ -87,6 +87,7 @@ class Lane:
         self.letters: dict[int, Letter] = {}
         self.typing: dict[str, Address] = {}  # session → where it works in silence
         self.unreachable: str | None = None
+        self.given_up = 0  # letters, since the daemon began
         self._courier = courier
         self._keeper = keeper
         self._budget = budget

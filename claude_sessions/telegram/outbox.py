@@ -34,7 +34,11 @@ from claude_sessions.telegram.render import plain
 from claude_sessions.telegram.topics import Topics
 
 TOKEN = 12
+DAY = 86400.0
 KEPT_DAYS = 14
+OTHERS_DAYS = 30  # what another bot left
+UNREACHED_DAYS = 7  # for a chat that cannot be reached
+UNREACHED = 200  # letters, likewise
 TIDY_SECONDS = 3600.0
 UNSTORED = -(2**62)  # letters while the disk is full have negative ids, and leave first, in order
 
@@ -45,7 +49,8 @@ logger = structlog.get_logger(__name__)
 class Outbox:
     """Open it with `async with`; nothing leaves before `begin`. Leaving delivers, in bounds.
 
-    `trouble` is told, once a kind, that a chat cannot be reached, and why.
+    `trouble` is told, once a kind, that a chat cannot be reached, and why; `gave_up`, how many
+    letters it will never get.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Outbox:
     ) -> None:
         self.bot = bot
         self.trouble: Callable[[int, str], None] = lambda chat, words: None
+        self.gave_up: Callable[[int, int], None] = lambda chat, letters: None
         self.budget = Budget()
         self.quiet = quiet  # whether nothing may ring there now
         self._courier = courier
@@ -131,13 +137,30 @@ class Outbox:
 
     async def _tidy(self) -> None:
         while True:
-            before = self._clock.now().timestamp() - KEPT_DAYS * 86400
-            place = self.mail.place("router") or 0
             try:
-                await self._log.change(lambda store: store.mail.tidy(before, seq=place))  # noqa: B023
+                await self._change(self._tidied)
+                for lane in list(self._lanes.values()):
+                    await self._give_up(lane)
             except SessionsError as error:
                 logger.warning("outbox.not_tidied", why=str(error))
             await self._clock.sleep(TIDY_SECONDS)
+
+    def _tidied(self, mail: Mail) -> None:
+        now, place = self._now(), mail.place("router") or 0
+        mail.tidy(now - KEPT_DAYS * DAY, seq=place, bot=self.bot, others=now - OTHERS_DAYS * DAY)
+
+    async def _give_up(self, lane: Lane) -> None:
+        """What is too old, or too much, for a chat that cannot be reached. The log has it all."""
+        if lane.unreachable is None:
+            return
+        waiting = sorted((each for each in lane.letters.values() if each.waits), key=_number)
+        old = self._now() - UNREACHED_DAYS * DAY
+        gone = [*waiting[:-UNREACHED], *(each for each in waiting[-UNREACHED:] if each.at < old)]
+        for letter in gone:
+            await self.shown(letter, letter.version)
+        if gone:
+            lane.given_up += len(gone)
+            self.gave_up(lane.chat, lane.given_up)
 
     # --- in
 
@@ -420,6 +443,7 @@ class Outbox:
 
     async def trouble_at(self, chat: int, words: str) -> None:
         self.trouble(chat, words)
+        await self._give_up(self._lane(chat))
 
     async def _note(self, letter: Letter, act: Callable[[Mail], None]) -> None:
         if letter.id > 0:
@@ -437,6 +461,10 @@ def _throw_away(content: Content) -> None:
     """The copy of a file that has been delivered."""
     if content.file is not None and content.file.path:
         Path(content.file.path).unlink(missing_ok=True)
+
+
+def _number(letter: Letter) -> int:
+    return letter.id
 
 
 def _token() -> str:

@@ -16,6 +16,7 @@ from claude_sessions.attention.attention import Attention
 from claude_sessions.attention.book import QuietBook
 from claude_sessions.channel import Channel
 from claude_sessions.clock import Clock
+from claude_sessions.commands.figures import count
 from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.health import Report
@@ -47,6 +48,7 @@ from claude_sessions.telegram.places import Places
 from claude_sessions.telegram.pressing import Presses
 from claude_sessions.telegram.reception import Reception, safely
 from claude_sessions.telegram.topics import Topics
+from claude_sessions.telegram.uploads import Uploads
 from claude_sessions.telegram.voice import Transcriber
 from claude_sessions.telegram.welcome import Welcome
 
@@ -80,6 +82,7 @@ class Telegram:
         self._clock = clock
         self._settings = settings
         self._home = home
+        self._began = int(clock.now().timestamp())
         self._people = People(settings.people)
         self._topics = topics
         self._chats = chats
@@ -125,7 +128,9 @@ class Telegram:
                 await asyncio.to_thread(parcels.sweep)
                 self._open(packing, fronts)
                 self._spawned(self._follow(), "telegram.lists")
-                self.outbox.trouble = self._unreachable
+                uploads = Uploads(uploads_in(self._home), log=self._log, clock=self._clock)
+                self._spawned(uploads.run(), "telegram.uploads")
+                self.outbox.trouble, self.outbox.gave_up = self._unreachable, self._gave_up
                 self._topics.forums.trouble = self._no_topics
                 self.outbox.begin()
                 await morning.look()  # before anybody is heard, who would then be told twice
@@ -137,6 +142,7 @@ class Telegram:
                 await self.inbox.run()
         finally:  # letters still leave, but there is nobody to carry news of them
             self.outbox.trouble = self._topics.forums.trouble = _unheard
+            self.outbox.gave_up = _never_heard
 
     async def _follow(self) -> None:
         with ExitStack() as stack:
@@ -300,6 +306,15 @@ class Telegram:
         text = f"⚠️ I cannot write to the chat {chat}: {words}. What is for it is kept."
         self._tell_owners(text, f"unreachable:{chat}:{day}", but=chat)
 
+    def _gave_up(self, chat: int, letters: int) -> None:
+        """One message whose number grows."""
+        _never_heard(chat, letters)
+        text = (
+            f"⚠️ {count(letters, 'message')} to the chat {chat} will not be shown: it could not be"
+            " reached for too long. /output says what sessions said."
+        )
+        self._tell_owners(text, f"given-up:{chat}:{self._began}", but=chat)
+
     def _no_topics(self, chat: int, words: str) -> None:
         self._tell_owners(f"⚠️ {words}", f"topics:{chat}")
 
@@ -312,6 +327,10 @@ class Telegram:
 
 def _unheard(chat: int, words: str) -> None:
     logger.warning("telegram.unreachable", chat=chat, why=words)
+
+
+def _never_heard(chat: int, letters: int) -> None:
+    logger.warning("telegram.given_up", chat=chat, letters=letters)
 
 
 def moves(message: Message) -> list[tuple[int, int]]:

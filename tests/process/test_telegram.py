@@ -103,3 +103,31 @@ async def test_a_card_that_a_crash_took_says_so(
         assert "Nothing waits" in await press.answered()
         assert not card.buttons
         await stopped(daemon)
+
+
+async def test_of_a_draft_that_was_cut_off_nothing_dead_is_left_and_the_answer_comes_once(
+    script: Script, wired: Machine, api: BotApi, owner: Person
+) -> None:
+    config = wired.sandbox.root / "claude-sessions.toml"
+    config.write_text(config.read_text().replace("[telegram]", "[telegram]\ndrafts = true"))
+    gate, later = Gate(), Gate()
+    script.on("fix it", say("The handler keeps the cookie. ", gate, "Never."))
+    script.on("go on", say("I go on. ", later, "All is fixed."))
+    async with wired.started(wired.run()) as daemon:
+        await owner.says("/new --fg --name fix-auth fix it")
+        await api.called("sendMessageDraft", lambda call: "The handler" in call.params["text"])
+        await noted(wired, "The handler keeps the cookie.")
+        await killed(daemon, wired)
+    async with wired.started(wired.run()) as daemon:
+        told = await owner.chat.shows("I was restarted (stopped without", timeout=PATIENCE)
+        assert "The handler keeps the cookie." in told.text
+        await owner.says("go on")
+        await api.called("sendMessageDraft", lambda call: "I go on." in call.params["text"])
+        later.open()
+        await owner.chat.shows("I go on. All is fixed.", timeout=PATIENCE)
+        await owner.chat.shows("context", timeout=PATIENCE)
+        await stopped(daemon)
+    screen = owner.chat.text()
+    assert screen.count("All is fixed.") == 1, screen
+    running = [m for m in owner.chat.of_bot if "Stop" in m.button_labels]
+    assert all("default model" in message.text for message in running), screen  # its launch
