@@ -55,7 +55,7 @@ endef
 # What the tests drive besides Python, as program:package.
 programs:
 	@missing=; \
-	for each in tmux:tmux git:git setpriv:util-linux; do \
+	for each in tmux:tmux git:git setpriv:util-linux curl:curl; do \
 	  command -v "$${each%%:*}" >/dev/null || missing="$$missing $${each##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { $(call install,$$missing); }

@@ -1,4 +1,8 @@
-"""`python -m bench [GROUP …]`: measure, print, and, if everything was measured, write it down."""
+"""`python -m bench [GROUP …]`: measure, print, and write it down.
+
+A figure is worth something beside the baseline of its own run, so groups may be measured one by
+one: what was not measured anew stays as it was, with its date.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,26 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench import asleep, daemon, followup, launch, log, machine, pool, telegram, tokens, wake
+from bench import (
+    asleep,
+    daemon,
+    followup,
+    gateway,
+    launch,
+    log,
+    machine,
+    pool,
+    telegram,
+    tokens,
+    wake,
+)
 from bench.figure import Figure
+from bench.measured import Measured, read, write
 from bench.table import document, line, verdict
 from claude_sessions import logs
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+KEPT = Path(__file__).parent / "results.json"
 
 GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
     "launch": launch.measure,
@@ -23,21 +41,23 @@ GROUPS: dict[str, Callable[[float], Awaitable[list[Figure]]]] = {
     "asleep": asleep.measure,
     "tokens": tokens.measure,
     "telegram": telegram.measure,
+    "gateway": gateway.measure,
     "daemon": daemon.measure,
     "log": log.measure,
 }
 
 
-async def measure(groups: Sequence[str], scale: float) -> tuple[list[Figure], dict[str, str]]:
-    began = machine.load()
-    figures: list[Figure] = []
+async def measure(groups: Sequence[str], scale: float) -> list[Measured]:
+    found: list[Measured] = []
     for group in groups:
+        began, figures = machine.load(), []
         for figure in await GROUPS[group](scale):
             figures.append(figure)
             sys.stdout.write(f"{line(figure)}\n")
             sys.stdout.flush()
-    load = f"{began:.1f} before, {machine.load():.1f} after"
-    return figures, {**await machine.facts(), "Load of the machine": load}
+        load = f"{began:.1f} → {machine.load():.1f}"
+        found.append(Measured(group=group, figures=figures, date=machine.today(), load=load))
+    return found
 
 
 def main() -> None:
@@ -48,13 +68,16 @@ def main() -> None:
     if unknown := [group for group in given.groups if group not in GROUPS]:
         parser.error(f"no group {', '.join(unknown)}; there are {', '.join(GROUPS)}")
     logs.configure(level="warning", as_json=False)
-    figures, facts = asyncio.run(measure(given.groups or list(GROUPS), given.scale))
-    sys.stdout.write(f"{verdict(figures)}\n")
-    if given.groups or given.scale < 1:
-        sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all of it.\n")
-    else:
-        RESULTS.write_text(document(figures, facts), encoding="utf-8")
-        sys.stdout.write(f"Written to bench/{RESULTS.name}\n")
+    found = asyncio.run(measure(given.groups or list(GROUPS), given.scale))
+    sys.stdout.write(f"{verdict([figure for each in found for figure in each.figures])}\n")
+    if given.scale < 1:
+        sys.stdout.write(f"{RESULTS.name} stays as it was: that takes all the repeats.\n")
+        return
+    kept = {each.group: each for each in [*read(KEPT), *found]}
+    ordered = [kept[group] for group in GROUPS if group in kept]
+    write(KEPT, ordered)
+    RESULTS.write_text(document(ordered, asyncio.run(machine.facts())), encoding="utf-8")
+    sys.stdout.write(f"Written to bench/{RESULTS.name}\n")
 
 
 if __name__ == "__main__":

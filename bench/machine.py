@@ -30,8 +30,11 @@ async def facts() -> dict[str, str]:
         "Python": platform.python_version(),
         "Agent SDK": claude_agent_sdk.__version__,
         "Claude CLI": await cli_version(),
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
     }
+
+
+def today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def cpu_model() -> str:

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bench.figure import Figure
+from bench.measured import Measured
 
 HEADER = ("figure", "value", "baseline, same run", "difference", "target", "met")
 INTRODUCTION = """\
 # Results
 
-Written by `make bench`. Ours and the baseline take turns in one run, so that the noise of the
-machine hits both alike; times are medians unless the figure says otherwise. What counts is the
-figure beside its baseline; the value alone is worth little on another machine.
+Written by `make bench`. Ours and the baseline take turns in one run of their group, so that the
+noise of the machine hits both alike; times are medians unless the figure says otherwise. What
+counts is the figure beside its baseline; the value alone is worth little on another machine.
 """
 
 
-def document(figures: Sequence[Figure], machine: Mapping[str, str]) -> str:
-    rows = [row(figure) for figure in figures]
-    facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
-    return f"{INTRODUCTION}\n{markdown(rows)}\n\n{verdict(figures)}\n\n{facts}\n"
+def document(measured: Sequence[Measured], machine: Mapping[str, str]) -> str:
+    figures = [figure for each in measured for figure in each.figures]
+    facts = [f"- {name}: {value}" for name, value in machine.items()]
+    runs = [f"- {each.group}: {each.date}, load {each.load}" for each in measured]
+    parts = (
+        f"{INTRODUCTION}\n{markdown([row(figure) for figure in figures])}",
+        verdict(figures),
+        "\n".join(facts),
+        "\n".join(["When, and how many wanted to run before and after:", "", *runs]),
+    )
+    return "\n\n".join(parts) + "\n"
 
 
 def verdict(figures: Iterable[Figure]) -> str:

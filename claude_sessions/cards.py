@@ -13,6 +13,7 @@ from claude_sessions.approvals.calls import EDIT_TOOLS, text_of
 from claude_sessions.approvals.desk import CANCELLED
 from claude_sessions.approvals.paths import absolute, home_directory, is_inside
 from claude_sessions.approvals.preview import clip, preview
+from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, Card, Kind, Notification, Question
 from claude_sessions.commands.decisions import verdict_line
 from claude_sessions.model import AskKind, PermissionMode, Risk, Verdict
@@ -22,6 +23,7 @@ from claude_sessions.wording import line, lines, local_time
 GIVEN = " · given to Claude"
 NOT_GIVEN = " · it had stopped before Claude was given it"
 GONE = "⚪ No longer asked"
+LABEL = 200
 READABLE = 1_000_000  # bytes of a file that is to be changed, for the sake of the difference
 
 
@@ -126,10 +128,15 @@ def _question_actions(card: Card) -> tuple[Action, ...]:
     if len(card.questions) != 1:
         return (replace(own, label="Answer them, split by “ ; ”"),)
     options = tuple(
-        Action(label=label, line=f"/answer {card.approval_id} {number}")
+        Action(label=option_label(label, number), line=f"/answer {card.approval_id} {number}")
         for number, label in enumerate(card.questions[0].options, 1)
     )
     return (*options, own)
+
+
+def option_label(label: str, number: int) -> str:
+    """Claude may offer one on which nothing can be seen."""
+    return one_line(label, LABEL) or f"Option {number}"
 
 
 # --- what it says

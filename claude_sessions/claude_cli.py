@@ -26,13 +26,21 @@ class NoAnswer(Exception):
     """The program could not be run, or took too long."""
 
 
-async def ask(cli: Path | str, *arguments: str, env: Mapping[str, str], patience: float) -> Answer:
+async def ask(
+    cli: Path | str,
+    *arguments: str,
+    env: Mapping[str, str],
+    patience: float,
+    cwd: str = "/",  # a project's own settings must have no say, unless they are meant
+    called: str = "",
+) -> Answer:
+    """`called`: what an error says instead of the arguments, which may hold secrets."""
     try:
         process = await asyncio.create_subprocess_exec(
             cli,
             *arguments,
             env=dict(env),
-            cwd="/",  # a project's own settings must have no say
+            cwd=cwd,
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
@@ -44,7 +52,8 @@ async def ask(cli: Path | str, *arguments: str, env: Mapping[str, str], patience
         async with asyncio.timeout(patience):
             out, err = await process.communicate()
     except TimeoutError as error:
-        raise NoAnswer(f"{cli} {' '.join(arguments)} took more than {patience:g} s") from error
+        called = called or f"{cli} {' '.join(arguments)}"
+        raise NoAnswer(f"{called} took more than {patience:g} s") from error
     finally:
         with suppress(ProcessLookupError):  # also what it may have left behind
             os.killpg(process.pid, signal.SIGKILL)

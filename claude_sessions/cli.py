@@ -12,7 +12,8 @@ import typer
 
 from claude_sessions import __version__
 from claude_sessions.client import commands, tokens
-from claude_sessions.client.exits import EXITS
+from claude_sessions.client.exits import EXITS, answering
+from claude_sessions.places import home_path
 
 app = typer.Typer(
     name="claude-sessions",
@@ -81,6 +82,21 @@ def unit(config: Config = None) -> None:
     from claude_sessions import hosting
 
     hosting.unit(config)
+
+
+@app.command()
+def mcp(
+    home: Home = None,
+    url: Annotated[str | None, typer.Option("--url", help="Of a daemon elsewhere.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="With the token to show there.")
+    ] = None,
+) -> None:
+    """Offer a running daemon's sessions to an agent: an MCP server on stdin and stdout."""
+    from claude_sessions.client.mcp_stdio import Place, pump_stdio
+
+    with answering():
+        pump_stdio(Place(home=home_path(home), url=url, token_file=token_file))
 
 
 @app.command()

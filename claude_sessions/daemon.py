@@ -45,19 +45,24 @@ from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
+from claude_sessions.extensions.extensions import Extensions
 from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
-from claude_sessions.gateway.server import Gateway, open_gateway
+from claude_sessions.gateway.metrics import Meter
+from claude_sessions.gateway.runtime_cast import Broadcast
+from claude_sessions.gateway.server import Claim, Gateway, claimed, open_gateway
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import Orchestrator, is_foreign
+from claude_sessions.orchestrator.reach import refuse_nowhere
 from claude_sessions.orchestrator.roads import Roads, environment
 from claude_sessions.orchestrator.texts import BLOCKS
 from claude_sessions.origins import Origins
 from claude_sessions.people import Caller
+from claude_sessions.project_book import ProjectBook
 from claude_sessions.projects import Projects
 from claude_sessions.repository import Onlooker
 from claude_sessions.router import NotificationRouter
@@ -72,10 +77,11 @@ from claude_sessions.sessions.room import Room
 from claude_sessions.sessions.timers import Rhythm
 from claude_sessions.settings import ChannelSettings, SessionSettings, Settings
 from claude_sessions.storage.documents import Documents
+from claude_sessions.telegram.address import is_chat
 from claude_sessions.telegram.files import uploads_in
 from claude_sessions.telegram.service import Telegram, open_telegram
 from claude_sessions.telegram.token import refuse_nobody, token_of
-from claude_sessions.tokens import TokenBook, owners_token
+from claude_sessions.tokens import TokenBook
 from claude_sessions.worktrees.book import WorktreeBook
 from claude_sessions.worktrees.git import Git
 from claude_sessions.worktrees.worktrees import Worktrees
@@ -136,8 +142,13 @@ async def open_daemon(
     source: Path | None = None,
 ) -> AsyncIterator[Daemon]:
     """`source`: the file that the settings come from, if there is one."""
+    taken = taken_by_bot(settings)
+    refuse_nowhere(settings, taken)
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
+        claim = None
+        if settings.gateway.enabled:
+            claim = stack.enter_context(claimed(settings.gateway, home))
         clock = clock or SystemClock()
         runner = settings.runner.id or runner_id(home)
         events = await stack.enter_async_context(
@@ -186,7 +197,7 @@ async def open_daemon(
             )
         )
         if settings.orchestrator.configured:
-            router.serve(is_foreign, orchestrator.channel)
+            router.serve(partial(is_foreign, taken=taken), orchestrator.channel)
         manager = await stack.enter_async_context(manager_of(ground, book, desk, trust))
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
@@ -195,34 +206,45 @@ async def open_daemon(
         own = private_to(settings, home, source)
         pool = pool_of(ground, manager, book, desk, rules, trust, presence, health, own)
         await stack.enter_async_context(pool.schedules)
+        await stack.enter_async_context(pool.extensions.logins.serving())
         daemon = Daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
-        if settings.gateway.enabled:
-            await stack.enter_async_context(gateway_of(daemon, home))
+        if claim is not None:
+            await stack.enter_async_context(gateway_of(daemon, claim, home))
         if telegram is not None:
             await stack.enter_async_context(served(telegram, daemon))
         yield daemon
 
 
-def gateway_of(daemon: Daemon, home: Path) -> AbstractAsyncContextManager[Gateway]:
+def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContextManager[Gateway]:
     settings, pool = daemon.settings.gateway, daemon.pool
     keeper = Doorkeeper(
         owner=lambda: daemon.local_caller("gateway", None),
-        owners_token=owners_token(settings.token_file, home),
+        owners_token=claim.token,
         tokens=pool.tokens,
         clock=pool.clock,
         requests_per_second=settings.requests_per_second,
         open_paths=settings.open_paths,
     )
+    visits = Visits(pool.clock)
     house = House(
         settings=daemon.settings,
         pool=pool,
         router=daemon.router,
-        visits=Visits(pool.clock),
+        visits=visits,
         listing=Listing(pool),
+        meter=Meter(pool, daemon.router, visits),
+        runtime=Broadcast(pool.log, pool.clock),
     )
-    return open_gateway(settings, house, keeper, home)
+    return open_gateway(settings, house, keeper, claim, home)
+
+
+def taken_by_bot(settings: Settings) -> Callable[[str], bool]:
+    """Which channels are a bot's; none, if there is none."""
+    if token_of(settings.telegram) is None:
+        return lambda channel: False
+    return is_chat
 
 
 async def telegram_of(stack: AsyncExitStack, ground: Ground, home: Path) -> Telegram | None:
@@ -349,6 +371,7 @@ def pool_of(
         ),
         health=health,
         tokens=TokenBook(ground.documents, ground.log, ground.clock),
+        extensions=extensions_of(ground),
         schedules=Timekeeper(
             book=schedules,
             sessions=book,
@@ -372,6 +395,13 @@ def health_of(ground: Ground, doors: Sequence[Callable[[], Report]]) -> Health:
         max_sessions=ground.settings.sessions.max_sessions,
         ask_cli=ask_cli,
         doors=doors,
+    )
+
+
+def extensions_of(ground: Ground) -> Extensions:
+    return Extensions(
+        cli=partial(find_cli, ground.settings),
+        env=ground.settings.sessions.environment(ground.environ),
     )
 
 
@@ -414,6 +444,7 @@ def projects_of(ground: Ground) -> Projects:
         log=ground.log,
         git=Onlooker(ground.environ),
         clock=ground.clock,
+        chosen=ProjectBook(ground.documents, ground.log, ground.clock),
     )
 
 

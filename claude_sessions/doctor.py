@@ -16,11 +16,12 @@ from pathlib import Path
 from claude_sessions.claude_cli import NoAnswer, ask
 from claude_sessions.engines.claude import MINIMUM_CLI
 from claude_sessions.errors import ConfigError
-from claude_sessions.settings import Settings
+from claude_sessions.places import ADDRESS
+from claude_sessions.settings import GatewaySettings, Settings
 from claude_sessions.telegram.token import token_of
 from claude_sessions.telegram.whoami import NoBot, who_is
+from claude_sessions.token_file import FILE, read_token
 
-PORTS = {"gateway": 42069}
 PATIENCE = 15.0  # seconds for one question to the CLI; it answers in a quarter of one
 
 
@@ -38,7 +39,6 @@ async def examine(
     config_source: Path | None,
     *,
     environ: Mapping[str, str] | None = None,
-    ports: Mapping[str, int] = PORTS,
     patience: float = PATIENCE,
 ) -> list[Finding]:
     """Look at everything; nothing is changed, and no finding keeps the others from being made."""
@@ -50,7 +50,7 @@ async def examine(
         *await examine_telegram(settings, patience),
         *map(examine_directory, settings.sessions.roots),
         examine_home(home),
-        *(examine_port(name, port) for name, port in ports.items()),
+        examine_gateway(settings.gateway, home),
         examine_program("tmux", "tmux", daemon),
         examine_program("setpriv", "util-linux", daemon),
         examine_program("git", "git", daemon),
@@ -173,18 +173,30 @@ def _examine_future_home(home: Path) -> Finding:
     return _good("home", f"{home}, made at the first start")
 
 
-def examine_port(name: str, port: int) -> Finding:
-    label = f"port {port} ({name})"
-    with socket.socket() as probe:
+def examine_gateway(settings: GatewaySettings, home: Path) -> Finding:
+    if not settings.enabled:
+        return _good("gateway", "off; gateway.enabled turns it on")
+    file = settings.token_file or home / FILE
+    try:
+        if file.exists() or settings.token_file is not None:
+            read_token(file)
+    except ConfigError as error:
+        return _bad("gateway", str(error), "Correct it, or delete the file: a new one is made.")
+    return _examine_port(settings.host, settings.port, home)
+
+
+def _examine_port(host: str, port: int, home: Path) -> Finding:
+    place = f"{host}:{port}"
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a server would
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError as error:
-            remedy = (
-                f"If it is not claude-sessions itself, stop what holds it: ss -ltnp sport = :{port}"
-            )
-            return _bad(label, f"not free ({error.strerror})", remedy)
-    return _good(label, "free")
+            if (home / ADDRESS).exists():  # whoever made it takes it away again
+                return _good("gateway", f"{place}, the daemon runs")
+            remedy = f"Stop what holds it (ss -ltnp sport = :{port}), or choose a gateway.port."
+            return _bad("gateway", f"{place} is not free ({error.strerror})", remedy)
+    return _good("gateway", f"{place} is free")
 
 
 def examine_program(program: str, package: str, daemon: Mapping[str, str]) -> Finding:

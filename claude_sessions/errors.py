@@ -6,7 +6,8 @@ SessionsError
 │   └── UsageError       a chat line that could not be read; carries the usage line
 ├── NotFound             no such session, approval, rule, task
 ├── Conflict             it cannot be done now (name taken, already decided)
-│   └── PoolFull         every process is at work; a place in the line is offered
+│   ├── PoolFull         every process is at work; a place in the line is offered
+│   └── CommandFailed    the claude program could not do it; names its subcommand
 ├── Forbidden            the caller's role, or the directory, does not allow it
 ├── EngineError          Claude could not be started, or died
 │   ├── LoginExpired     Claude has no valid login
@@ -57,6 +58,10 @@ class PoolFull(Conflict):
     def __init__(self, message: str, *, session: str | None = None) -> None:
         self.session = session  # who was to be woken
         super().__init__(message)
+
+
+class CommandFailed(Conflict):
+    pass
 
 
 class Forbidden(SessionsError):

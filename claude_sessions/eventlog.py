@@ -112,6 +112,11 @@ class EventLog(History):
         """The last event that observers and feeds have been given."""
         return self._head
 
+    @property
+    def unwritten(self) -> int:
+        """How many events are not durable yet."""
+        return sum(len(request.facts) for request in self._unwritten)
+
     # --- in
 
     async def append(self, *drafts: Draft, hold: bool = False) -> list[Event]:

@@ -107,6 +107,23 @@ class Feed:
                 await self._wait()
         raise StopAsyncIteration
 
+    async def several(self) -> list[Item]:
+        """The next one, and those behind it that are here already; none: it is over."""
+        async for item in self:
+            return [item, *self._at_hand()]
+        return []
+
+    def _at_hand(self) -> list[Item]:
+        found: list[Item] = []
+        if self._history:
+            found.extend(self._history)
+            self._history.clear()
+        elif self._place >= self._upto:
+            found.extend(i for i in self._live if not isinstance(i, e.Event) or i.seq > self._place)
+            self._live.clear()
+            self._place = max((i.seq for i in found if isinstance(i, e.Event)), default=self._place)
+        return found
+
     def close(self) -> None:
         """Ends the iteration at once, also for a reader that waits."""
         self._closed = True

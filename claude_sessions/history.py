@@ -28,9 +28,10 @@ class History:
         after: int = 0,
         upto: int | None = None,
         limit: int = PAGE,
+        types: Collection[str] | None = None,
     ) -> list[Event]:
         return await asyncio.to_thread(
-            self.store.events, after=after, upto=upto, session=session, limit=limit
+            self.store.events, after=after, upto=upto, session=session, limit=limit, types=types
         )
 
     async def tail_of(
@@ -38,6 +39,12 @@ class History:
     ) -> list[Event]:
         """The last `n` events of these types, oldest first."""
         return await asyncio.to_thread(self.store.tail_of, session, types, n)
+
+    async def seq_of(
+        self, session: str, *, nth: int | None = None, event: str | None = None
+    ) -> int | None:
+        """Where in the log the session's nth event is, from 1, or the one with this id."""
+        return await asyncio.to_thread(self.store.seq_of, session, nth, event)
 
     async def sums(self) -> Sums:
         """Of all runs and all money there ever was."""

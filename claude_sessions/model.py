@@ -63,6 +63,7 @@ class Reason(StrEnum):
     USER = "user"  # a person or program asked for it
     IDLE = "idle"  # nobody spoke to it for the idle timeout
     POOL = "pool"  # its process was wanted for another session
+    PAUSED = "paused"  # a person or program holds it, and its queue, until it is resumed
     QUEUED = "queued"  # every process is at work: it waits in line for one
     ELSEWHERE = "elsewhere"  # its conversation is open in another program
     LIMIT = "limit"  # a usage limit has to reset first
@@ -98,6 +99,22 @@ class Scope(StrEnum):
     SESSION = "session"
     PROJECT = "project"
     USER = "user"
+
+
+class ConfigScope(StrEnum):
+    """In which of Claude's own settings a plugin or an MCP server stands."""
+
+    USER = "user"  # in every directory
+    PROJECT = "project"  # in one directory, for everybody who works there
+    LOCAL = "local"  # in one directory, for this user alone
+
+
+class Transport(StrEnum):
+    """How an MCP server is reached."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+    SSE = "sse"
 
 
 class Risk(StrEnum):

@@ -40,7 +40,7 @@ def resolve(
 ) -> str:
     """The first of these that names a channel; else `unknown`."""
     candidates = (argument, caller_channel, _by_directory(directory, workdirs), fallback)
-    return next((named for given in candidates if (named := _named(given))), UNKNOWN)
+    return next((found for given in candidates if (found := named(given))), UNKNOWN)
 
 
 def parts_of(channel_id: str) -> Address | None:
@@ -53,11 +53,12 @@ def parts_of(channel_id: str) -> Address | None:
     return Address(channel=channel, account=account, target=target)
 
 
-def _named(given: str | None) -> str | None:
-    named = (given or "").strip()
-    if re.fullmatch(r"-?[0-9]+", named):
-        return f"telegram{SEPARATOR}{named}"
-    return None if named in ("", UNKNOWN) else named
+def named(given: str | None) -> str | None:
+    """The channel that is meant; a number alone is a chat of Telegram."""
+    found = (given or "").strip()
+    if re.fullmatch(r"-?[0-9]+", found):
+        return f"telegram{SEPARATOR}{found}"
+    return None if found in ("", UNKNOWN) else found
 
 
 def _by_directory(directory: str, workdirs: Mapping[str, str]) -> str | None:

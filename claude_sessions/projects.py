@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from claude_sessions.clock import Clock
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.eventlog import EventLog
+from claude_sessions.project_book import ProjectBook
 from claude_sessions.repository import Facts, Onlooker
 from claude_sessions.sessions.beginnings import project_id
 from claude_sessions.storage.index import SessionRow
@@ -68,6 +69,7 @@ class Projects:
         log: EventLog,
         git: Onlooker,
         clock: Clock,
+        chosen: ProjectBook | None = None,
     ) -> None:
         self._roots = tuple(root.expanduser().resolve() for root in roots)
         self._exclude = exclude
@@ -75,12 +77,14 @@ class Projects:
         self._log = log
         self._git = git
         self._clock = clock
+        self._chosen = chosen
         self._facts: dict[str, tuple[float, Facts]] = {}
 
     async def all(self) -> list[Project]:
         """The one used last comes first. Without what git knows: `with_facts` adds it."""
         rows = await self._log.session_rows()
-        found = await asyncio.to_thread(self._found, rows)
+        chosen = self._chosen.all() if self._chosen else ()
+        found = await asyncio.to_thread(self._found, rows, chosen)
         return sorted(found, key=lambda p: (p.last_used or NEVER, p.name), reverse=True)
 
     async def named(self, word: str) -> list[Project]:
@@ -117,8 +121,13 @@ class Projects:
         self._facts[directory] = (now, found)
         return found
 
-    def _found(self, rows: Sequence[SessionRow]) -> list[Project]:
-        uses = {path: _Use() for path in self._below_roots()}
+    async def add(self, directory: str, caller: str) -> None:
+        """Somebody wants to see it, though nothing has been done there."""
+        if self._chosen is not None:
+            await self._chosen.add(directory, caller)
+
+    def _found(self, rows: Sequence[SessionRow], chosen: Iterable[str]) -> list[Project]:
+        uses = {path: _Use() for path in (*self._below_roots(), *chosen)}
         for row in rows:
             use = uses.setdefault(row.directory, _Use())
             use.at(row.updated_at)
@@ -128,7 +137,7 @@ class Projects:
         return [
             _project(path, use)
             for path, use in _by_real_path(uses).items()
-            if not self._is_excluded(path)
+            if not self.is_excluded(path)
         ]
 
     def _below_roots(self) -> Iterator[str]:
@@ -141,7 +150,7 @@ class Projects:
                 if not PurePath(child).name.startswith("."):
                     yield child
 
-    def _is_excluded(self, path: str) -> bool:
+    def is_excluded(self, path: str) -> bool:
         """By any name on the way to it, but for those of a root that somebody chose."""
         place = PurePath(path)
         chosen = [root for root in self._roots if place.is_relative_to(root)]

@@ -132,6 +132,11 @@ class NotificationRouter:
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         return self._group.create_task(work, name=name)
 
+    @property
+    def read(self) -> int:
+        """Up to here in the log."""
+        return self._taken
+
     # --- channels
 
     def attach(

@@ -308,6 +308,17 @@ class GatewaySettings(Section):
     """How many requests a scoped token may make; twice as many at once. 0: no limit."""
 
 
+class McpSettings(Section):
+    enabled: bool = True
+    """Offer agents the pool as MCP tools: /mcp at the gateway, and `claude-sessions mcp`."""
+    max_auto_responds: Annotated[int, Field(ge=1, le=1000)] = 10
+    """How many messages agents may send a session in a row; then a person has to write to it."""
+    autonomy_note: Annotated[Place | None, Empty] = None
+    """A file that tells sessions of agents how far they may go alone. "": they are told nothing."""
+    require_channel: bool = False
+    """Whether agents may only launch what a person hears of, at a channel that can be reached."""
+
+
 class ConsoleSettings(Section):
     enabled: bool = True
     """Serve the chat in the terminal, when there is one."""
@@ -353,6 +364,8 @@ class Settings(Section):
     """A program that hears of sessions whose channel is its own."""
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     """The door for programs."""
+    mcp: McpSettings = Field(default_factory=McpSettings)
+    """Agents that drive sessions."""
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     """The chat in the terminal."""
     log: LogSettings = Field(default_factory=LogSettings)

@@ -146,6 +146,11 @@ class SessionState:
         return self.status is Status.ASLEEP and self.reason is Reason.QUEUED
 
     @property
+    def paused(self) -> bool:
+        """Whatever is said to it waits until somebody resumes it."""
+        return self.status is Status.ASLEEP and self.reason is Reason.PAUSED
+
+    @property
     def context_share(self) -> float | None:
         return self.context_tokens / self.context_window if self.context_window else None
 
@@ -287,7 +292,8 @@ def _lifecycle(state: SessionState, event: e.Event, payload: e.Payload) -> dict[
         case e.SessionWoken():
             return _move(state, Status.STARTING) | {"reason": None, "resets_at": None}
         case e.SessionAsleep():
-            move = {} if state.in_line else _move(state, Status.ASLEEP)
+            again = state.in_line or payload.reason is Reason.PAUSED
+            move = {} if again and state.status is Status.ASLEEP else _move(state, Status.ASLEEP)
             return move | _released(state, payload.transcript_bytes) | {"reason": payload.reason}
         case e.SessionQueued():
             move = {} if state.status is Status.ASLEEP else _move(state, Status.ASLEEP)
@@ -448,7 +454,8 @@ def _particulars(state: SessionState, event: e.Event, payload: e.Payload) -> dic
             return {"foreground": front, "bookmarks": seen}
         case e.Backgrounded():
             rest = {c: s for c, s in state.foreground.items() if c != payload.channel}
-            seen = {**state.bookmarks, payload.channel: state.blocks}
+            told = payload.position if payload.polled else state.blocks
+            seen = {**state.bookmarks, payload.channel: told}
             return {"foreground": rest, "bookmarks": seen}
     return {}
 

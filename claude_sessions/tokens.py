@@ -19,9 +19,6 @@ from claude_sessions.errors import BadRequest, NotFound
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role, new_id
 from claude_sessions.storage.documents import Documents
-from claude_sessions.token_file import FILE, owners_token, read_token
-
-__all__ = ["FILE", "Token", "TokenBook", "owners_token", "read_token"]
 
 PREFIX = "cs"
 MOST = 1000

@@ -24,7 +24,8 @@ NEEDS_A_PERSON = frozenset(
     }
 )  # codes of notices
 SHOWN_AS_CARDS = frozenset({"AskUserQuestion", "ExitPlanMode"})
-WORTH_SAYING = frozenset({Reason.USER, Reason.ERROR})  # why a turn was cut off; else an ending says
+# Why a turn was cut off; else an ending says it.
+WORTH_SAYING = frozenset({Reason.USER, Reason.PAUSED, Reason.ERROR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,12 @@ from claude_sessions.doctor import (
     Finding,
     examine,
     examine_directory,
+    examine_gateway,
     examine_home,
-    examine_port,
     find_cli,
     read_version,
 )
-from claude_sessions.settings import SessionSettings, Settings
+from claude_sessions.settings import GatewaySettings, SessionSettings, Settings
 
 
 @pytest.fixture
@@ -30,7 +30,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def settings(directory: Path, cli: Path | None = None) -> Settings:
-    return Settings(sessions=SessionSettings(default_workdir=directory, cli_path=cli))
+    sessions = SessionSettings(default_workdir=directory, cli_path=cli)
+    return Settings(sessions=sessions, gateway=GatewaySettings(port=0))
 
 
 def program(path: Path, *lines: str) -> Path:
@@ -39,17 +40,10 @@ def program(path: Path, *lines: str) -> Path:
     return path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def findings(
     settings: Settings, home: Path, environ: dict[str, str], *, patience: float = 60
 ) -> dict[str, Finding]:
-    ports = {"gateway": free_port()}
-    found = await examine(settings, home, None, environ=environ, ports=ports, patience=patience)
+    found = await examine(settings, home, None, environ=environ, patience=patience)
     assert all(finding.ok != bool(finding.remedy) for finding in found)
     return {finding.name: finding for finding in found}
 
@@ -74,7 +68,8 @@ async def test_without_a_key_claude_is_not_logged_in(
 async def test_a_key_that_sessions_would_not_get_does_not_count(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    closed = Settings(sessions=SessionSettings(default_workdir=tmp_path, pass_env=("HOME", "PATH")))
+    sessions = SessionSettings(default_workdir=tmp_path, pass_env=("HOME", "PATH"))
+    closed = Settings(sessions=sessions, gateway=GatewaySettings(port=0))
     found = await findings(closed, tmp_path, environ | {"ANTHROPIC_API_KEY": "sk-fake"})
     assert not found["login"].ok
 
@@ -117,11 +112,22 @@ async def test_missing_tools_and_the_configuration_read_are_told(
     assert remedies["setpriv"] == "Install it: sudo apt-get install util-linux"
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_told_unless_our_own_daemon_has_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        assert not examine_port("gateway", port).ok
-    assert examine_port("gateway", port).ok
+        gateway = GatewaySettings(port=server.getsockname()[1])
+        assert not examine_gateway(gateway, tmp_path).ok
+        (tmp_path / "gateway.url").touch()
+        assert examine_gateway(gateway, tmp_path).detail.endswith("the daemon runs")
+    (tmp_path / "gateway.url").unlink()
+    assert examine_gateway(gateway, tmp_path).detail.endswith("is free")
+    assert examine_gateway(GatewaySettings(enabled=False), tmp_path).ok
+
+
+def test_a_token_that_others_can_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "gateway.token").write_text("x" * 40)
+    (tmp_path / "gateway.token").chmod(0o644)
+    found = examine_gateway(GatewaySettings(port=0), tmp_path)
+    assert (found.ok, "chmod 600" in found.detail) == (False, True)
 
 
 def test_the_home_is_examined_and_not_made(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from claude_sessions.channel import Action, Notification
-from claude_sessions.model import PermissionMode, Role, Scope, Verdict
+from claude_sessions.model import ConfigScope, PermissionMode, Role, Scope, Transport, Verdict
 
 DEFAULT_RESUME_PROMPT = "Continue where you left off."
 QUIET_WORDS = ("off", "default")
@@ -59,6 +59,20 @@ class Launch(Command):
     origin: str | None = None  # the channel that hears of it; None: see `origins.py`
     queue: bool = False  # when every process is at work, wait in line for one
     worktree: bool = False  # in a git worktree of its own, on a branch of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepare(Command):
+    """A session that nobody has said anything to yet: it is asleep until somebody does."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "start sessions"
+    name: str
+    directory: str | None = None
+    model: str | None = None
+    mode: PermissionMode | None = None
+    budget_usd: float | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +127,21 @@ class Interrupt(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Command):
+    """Stop what a session does and hold its queue: nothing is begun until it is resumed."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "pause sessions"
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Foreground(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "watch sessions"
     session: str
     lines: int = 30
+    polled: bool = False  # nothing is streamed there: it knows what replies told it, and no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +149,7 @@ class Background(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "watch sessions"
     session: str | None = None  # None: all that this channel has in the foreground
+    polled: bool = False  # as in `Foreground`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +262,16 @@ class ListProjects(Command):
     ROLE: ClassVar[Role] = Role.VIEWER
     TO: ClassVar[str] = "see the projects"
     search: str | None = None  # part of a name or a path
+    full: bool = False  # all of them, however many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddProject(Command):
+    """A directory that is listed from now on, though nothing has been done there."""
+
+    ROLE: ClassVar[Role] = Role.PROMPTER
+    TO: ClassVar[str] = "add projects"
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -488,6 +523,130 @@ class RemoveWorktree(Command):
     TO: ClassVar[str] = "remove worktrees"
     worktree: str
     keep_branch: bool = False  # a branch with commits of its own stays; else it is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPlugins(Command):
+    """Those that are installed. `directory`: as they stand there; None: everywhere."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see plugins"
+    directory: str | None = None
+    available: bool = False  # also what could be installed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListMarketplaces(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see plugins"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePlugin(Command):
+    """What is done to one plugin. `scope`: in which of Claude's settings; None: as Claude means."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change plugins"
+    plugin: str  # name@marketplace, or its name alone
+    scope: ConfigScope | None = None
+    directory: str | None = None  # whose settings, for project and local
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallPlugin(ChangePlugin):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatePlugin(ChangePlugin):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UninstallPlugin(ChangePlugin):
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnablePlugin(ChangePlugin):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisablePlugin(ChangePlugin):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMarketplace(Command):
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change plugins"
+    source: str = field(repr=False)  # owner/repo, an address, or a directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveMarketplace(Command):
+    """With the plugins that came from it."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change plugins"
+    name: str
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListMcpServers(Command):
+    """Each is tried. `directory`: with those of its own, if it is trusted; None: everywhere."""
+
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see MCP servers"
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServerStatus(Command):
+    ROLE: ClassVar[Role] = Role.VIEWER
+    TO: ClassVar[str] = "see MCP servers"
+    server: str
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMcpServer(Command):
+    """`command` and `arguments` for stdio, else `url`. No scope: user, or local to a directory."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change MCP servers"
+    server: str
+    transport: Transport = Transport.STDIO
+    command: str = ""
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    url: str = field(default="", repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    scope: ConfigScope | None = None
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveMcpServer(Command):
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change MCP servers"
+    server: str
+    scope: ConfigScope | None = None  # None: whichever has it
+    directory: str | None = None
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthMcpServer(Command):
+    """Log in to a server. `answer`: the address that the browser was sent to in the end."""
+
+    ROLE: ClassVar[Role] = Role.ADMIN
+    TO: ClassVar[str] = "change MCP servers"
+    server: str
+    directory: str | None = None
+    answer: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

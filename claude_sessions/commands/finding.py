@@ -11,7 +11,7 @@ from claude_sessions import commands as c
 from claude_sessions.commands import found
 from claude_sessions.commands.pool import Pool
 from claude_sessions.commands.workdirs import Workdirs
-from claude_sessions.errors import BadRequest, Conflict, SessionsError
+from claude_sessions.errors import BadRequest, Conflict, NotFound, SessionsError
 from claude_sessions.people import Caller
 from claude_sessions.projects import Project
 
@@ -22,7 +22,7 @@ async def list_projects(pool: Pool, command: c.ListProjects, caller: Caller) -> 
     text = (command.search or "").casefold()
     everything = await pool.projects.all()
     fits = [p for p in everything if text in p.name.casefold() or text in p.path.casefold()]
-    shown = await pool.projects.with_facts(fits[: found.PROJECTS])
+    shown = await pool.projects.with_facts(fits if command.full else fits[: found.PROJECTS])
     allowed = await asyncio.to_thread(_allowed, pool.workdirs, shown)
     told = partial(
         found.projects,
@@ -35,6 +35,18 @@ async def list_projects(pool: Pool, command: c.ListProjects, caller: Caller) -> 
     (text, actions), (narrow, _) = told(), told(narrow=True)
     data = {"projects": [_data(p) for p in shown]}
     return c.Reply(text=text, narrow=narrow, data=data, actions=actions)
+
+
+async def add_project(pool: Pool, command: c.AddProject, caller: Caller) -> c.Reply:
+    directory = pool.workdirs.resolve(command.path, missing=NotFound)
+    if pool.projects.is_excluded(directory):
+        raise Conflict(f"{directory} is left out by [projects] exclude.")
+    if any(known.path == directory for known in await pool.projects.all()):
+        raise Conflict(f"{directory} is a project already.")
+    await pool.projects.add(directory, str(caller))
+    everything = await pool.projects.with_facts(await pool.projects.all())
+    data = next(_data(p) for p in everything if p.path == directory)
+    return c.Reply(text=f"{directory} is a project now.", data=data)
 
 
 def _allowed(workdirs: Workdirs, projects: Iterable[Project]) -> frozenset[str]:

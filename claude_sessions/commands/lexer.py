@@ -32,6 +32,7 @@ class Takes(Enum):
 
     NOTHING = "nothing"
     WORD = "word"
+    WORDS = "words"  # a word each time it is given
     RULES = "rules"  # spaces inside parentheses belong to it; may be given again
     JSON = "json"
 
@@ -41,6 +42,8 @@ FLAGS: dict[str, Takes] = {
     **dict.fromkeys(("queue", "worktree", "yes"), Takes.NOTHING),
     **dict.fromkeys(("name", "dir", "model", "mode", "budget", "system"), Takes.WORD),
     **dict.fromkeys(("lines", "scope", "session", "for", "turn", "tz", "into"), Takes.WORD),
+    "transport": Takes.WORD,
+    **dict.fromkeys(("env", "header"), Takes.WORDS),
     "allow": Takes.RULES,
     "input": Takes.JSON,
 }
@@ -162,7 +165,7 @@ class Line:
             hint = "If it belongs to your text, put -- before the text."
             raise self.error(f"There is no --{shown(typed)} here. {hint}")
         takes = FLAGS[name]
-        if name in self.given and takes is not Takes.RULES:
+        if name in self.given and takes not in (Takes.WORDS, Takes.RULES):
             raise self.error(f"--{name} is given twice.")
         values = self.given.setdefault(name, [])
         if takes is not Takes.NOTHING:

@@ -48,6 +48,7 @@ _BARE: dict[type[c.Command], str] = {
     c.Interrupt: "interrupt",
     c.Kill: "kill",
     c.Sleep: "sleep",
+    c.Pause: "pause",
     c.Wait: "wait",
     c.ListTurns: "turns",
     c.Cost: "cost",

@@ -20,7 +20,7 @@ from claude_sessions.commands.figures import (
     since,
     span,
 )
-from claude_sessions.model import Status
+from claude_sessions.model import Reason, Status
 from claude_sessions.state import Pending, SessionState
 
 ICONS: dict[Status, str] = {
@@ -50,6 +50,8 @@ class Listed(Protocol):
     def name(self) -> str: ...
     @property
     def status(self) -> Status: ...
+    @property
+    def reason(self) -> Reason | None: ...
     @property
     def directory(self) -> str: ...
     @property
@@ -98,6 +100,8 @@ def doing(state: Listed, now: datetime) -> str:
             return f"in line {span(age)}"
         case Status.PARKED if state.resets_at is not None:
             return f"parked until {moment(state.resets_at, now)}"
+        case Status.ASLEEP if state.reason is Reason.PAUSED:
+            return f"paused {span(age)}"
         case Status.ASLEEP | Status.PARKED:
             return f"{state.status} {span(age)}"
     word = "done" if state.status is Status.COMPLETED else state.status.value

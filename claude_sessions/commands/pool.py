@@ -19,6 +19,7 @@ from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.engines.transcripts import Transcripts
 from claude_sessions.errors import Forbidden
 from claude_sessions.eventlog import EventLog
+from claude_sessions.extensions.extensions import Extensions
 from claude_sessions.health import Health
 from claude_sessions.model import PermissionMode
 from claude_sessions.origins import Origins
@@ -60,6 +61,7 @@ class Pool:
     attention: Attention
     health: Health
     tokens: TokenBook
+    extensions: Extensions
     private: tuple[Path, ...] = ()  # this program's own: nobody is sent anything of it
     zone: tzinfo | None = None  # in which days are counted; None: this machine's
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from claude_sessions import commands as c
 from claude_sessions.attention.quiet import QuietHours
-from claude_sessions.commands import values
+from claude_sessions.commands import extension_readers, values
 from claude_sessions.commands.lexer import Line, shown
 from claude_sessions.commands.usage import NAMES
 from claude_sessions.model import PermissionMode, Scope, Status, Verdict
@@ -89,7 +89,7 @@ def _output(line: Line) -> c.Command:
 
 
 def _on_session(
-    command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep],
+    command: type[c.Kill | c.Interrupt | c.Cost | c.ListTurns | c.Wait | c.Sleep | c.Pause],
 ) -> Reader:
     def read(line: Line) -> c.Command:
         return command(session=_here(line))
@@ -383,6 +383,7 @@ READERS: dict[str, Reader] = {
     "interrupt": _on_session(c.Interrupt),
     "kill": _on_session(c.Kill),
     "sleep": _on_session(c.Sleep),
+    "pause": _on_session(c.Pause),
     "resume": _resume,
     "adopt": _adopt,
     "projects": _projects,
@@ -406,6 +407,8 @@ READERS: dict[str, Reader] = {
     "budget": _budget,
     "schedule": _schedule,
     "worktrees": _worktrees,
+    "plugins": extension_readers.plugins,
+    "mcp": extension_readers.mcp,
     "cost": _on_session(c.Cost),
     "stats": _alone(c.Stats()),
     "digest": _alone(c.Digest()),

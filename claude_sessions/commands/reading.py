@@ -23,7 +23,7 @@ async def foreground(pool: Pool, command: c.Foreground, caller: Caller) -> c.Rep
     """What came before this moment is in the reply; what comes after it is streamed."""
     channel = _channel(caller)
     state = await pool.manager.catch_up(await pool.book.find(command.session))
-    watching = channel in state.foreground
+    watching = channel in state.foreground and not command.polled
     position = None if watching else state.bookmarks.get(channel)
     await append(pool, state, e.Foregrounded(channel=channel), caller)
     state = await pool.book.load(state.id)
@@ -61,8 +61,9 @@ async def background(pool: Pool, command: c.Background, caller: Caller) -> c.Rep
         states = [await pool.book.load(one) for one in pool.log.store.fronts(channel)]
     watched = [s for s in states if channel in s.foreground]
     for state in watched:
-        seen = pool.book.output(state.id).end
-        await append(pool, state, e.Backgrounded(channel=channel, position=seen), caller)
+        seen = state.bookmarks[channel] if command.polled else pool.book.output(state.id).end
+        left = e.Backgrounded(channel=channel, position=seen, polled=command.polled)
+        await append(pool, state, left, caller)
     names = ", ".join(s.name for s in watched)
     text = f"In the background: {names}." if names else "Nothing was in the foreground here."
     return c.Reply(text=text, data={"sessions": [s.id for s in watched]})

@@ -60,6 +60,7 @@ __all__ = [
     "money",
     "narrow_listing",
     "output",
+    "paused",
     "queue",
     "queued",
     "responded",
@@ -128,6 +129,11 @@ def killed(state: SessionState, *, already: bool) -> str:
     return f"{head}\n/resume {state.name} picks it up again."
 
 
+def paused(state: SessionState) -> str:
+    waiting = f", {count(len(state.queued), 'message')} queued" if state.queued else ""
+    return f"⏸ {state.name} is paused{waiting}. /resume {state.name} goes on."
+
+
 def responded(state: SessionState, text: str) -> str:
     wakes = " (starting)" if state.status is Status.STARTING else ""
     return f"↩️ {state.name}{wakes}: {one_line(text, 80)}"
@@ -158,6 +164,8 @@ def held(
     elif state.resets_at is not None:
         until = moment(state.resets_at, now)
         text = f"⏸ Queued for {state.name}, parked until {until}. /resume {state.name} tries now."
+    elif state.paused:
+        text = f"⏸ Queued for {state.name}, which is paused. /resume {state.name} goes on."
     else:
         text = f"⏳ Queued for {state.name}."
     return text, (Action(label="Withdraw", line=f"/withdraw {state.id} {message_id}"),)

@@ -145,6 +145,8 @@ async def _found(pool: Pool, command: c.Resume, caller: Caller) -> SessionState:
 def _only_to_be_woken(state: SessionState, command: c.Resume) -> bool:
     """What it is to do is queued: there is no need to tell it to go on."""
     plain = command.prompt == c.DEFAULT_RESUME_PROMPT and not _wants_changes(command)
+    if state.paused and state.cut_off is Reason.PAUSED:
+        return False  # what it was doing comes before what is queued
     return plain and bool(state.queued) and not state.status.has_process and has_money(state)
 
 
@@ -226,6 +228,12 @@ async def sleep(pool: Pool, command: c.Sleep, caller: Caller) -> c.Reply:
         raise Conflict(f"{state.name} has something to do. /interrupt {state.name} stops it.")
     state = await pool.book.load(state.id)
     return about(f"{replies.icon(state)} {state.name} is {state.status}.", state)
+
+
+async def pause(pool: Pool, command: c.Pause, caller: Caller) -> c.Reply:
+    state = await pool.book.find(command.session)
+    state = await pool.manager.pause(state, caller=str(caller))
+    return about(replies.paused(state), state)
 
 
 async def forget(pool: Pool, command: c.Forget, caller: Caller) -> c.Reply:

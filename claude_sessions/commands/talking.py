@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from claude_sessions import commands as c
 from claude_sessions.channel import Action
 from claude_sessions.commands import replies
 from claude_sessions.commands.deciding import answer
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool, about, no_agent_into_looser, still_allowed
-from claude_sessions.errors import BadRequest, Conflict
+from claude_sessions.errors import BadRequest, Conflict, SessionsError
 from claude_sessions.model import AskKind, Status
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
@@ -49,18 +51,31 @@ async def talk(pool: Pool, command: c.Talk, caller: Caller) -> c.Reply:
         state = await pool.book.find(command.session)
     else:
         state = await _in_front(pool, command, caller)
-    question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
-    if question is not None:
-        caller.must_be(c.Answer.ROLE, c.Answer.TO)
-        said = c.Answer(approval=question.id, answers=(command.text,))
-        return await answer(pool, said, caller)
     said_to = c.Respond(
         session=state.id,
         text=command.text,
         attachments=command.attachments,
         steer=command.steer and state.turn is not None,
     )
-    return await respond(pool, said_to, caller)
+    question = next((p for p in state.pending if p.kind is AskKind.QUESTION), None)
+    if question is None:
+        return await respond(pool, said_to, caller)
+    caller.must_be(c.Answer.ROLE, c.Answer.TO)
+    said = c.Answer(approval=question.id, answers=(command.text,))
+    answered = await answer(pool, said, caller)
+    return await _what_was_attached(pool, said_to, caller) if command.attachments else answered
+
+
+async def _what_was_attached(pool: Pool, said: c.Respond, caller: Caller) -> c.Reply:
+    """An answer takes words alone: the rest is the next message, with the words to explain it."""
+    name = (await pool.book.find(said.session)).name
+    try:
+        reply = await respond(pool, said, caller)
+    except SessionsError as error:
+        error.args = (f"{name}: answered, but without what is attached. {error}",)
+        raise
+    text = f"{name}: answered. What is attached is the next message. {reply.text}"
+    return replace(reply, text=text)
 
 
 async def _in_front(pool: Pool, command: c.Talk, caller: Caller) -> SessionState:

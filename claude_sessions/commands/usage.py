@@ -73,6 +73,11 @@ COMMANDS: dict[str, Usage] = {
         help="give a session's process back; the next message wakes it",
         example="/sleep fix-auth",
     ),
+    "pause": Usage(
+        line="/pause [NAME]",
+        help="stop what a session is doing and hold its queue, until /resume",
+        example="/pause fix-auth",
+    ),
     "resume": Usage(
         line="/resume --list | /resume [--fork] [--turn N] [--name NAME] [--dir DIR]"
         " [--model MODEL] [--mode MODE] [--budget USD] [--queue] NAME [PROMPT]",
@@ -195,6 +200,22 @@ COMMANDS: dict[str, Usage] = {
         help="sessions with a git worktree of their own: list, merge, remove; or move one there",
         example="/worktrees merge fix-css --into main",
         aliases=("worktree",),
+    ),
+    "plugins": Usage(
+        line="/plugins [available] [--dir DIR] | /plugins install|update|enable|disable PLUGIN"
+        " [--scope user|project|local] [--dir DIR] | /plugins uninstall PLUGIN [--yes]"
+        " | /plugins marketplaces | /plugins marketplace add SOURCE"
+        " | /plugins marketplace remove NAME [--yes]",
+        help="Claude's plugins: list, install, switch on or off, and where they come from",
+        example="/plugins install review@team-tools",
+        aliases=("plugin",),
+    ),
+    "mcp": Usage(
+        line="/mcp [--dir DIR] | /mcp status|auth NAME | /mcp remove NAME [--yes]"
+        " | /mcp add NAME [--transport stdio|http|sse] [--scope user|project|local] [--dir DIR]"
+        ' [--env KEY=VALUE] [--header "NAME: VALUE"] URL|-- COMMAND',
+        help="Claude's MCP servers: how they stand; add, remove, log in to one",
+        example="/mcp add tickets --env LEVEL=1 -- npx -y tickets-mcp",
     ),
     "cost": Usage(
         line="/cost [NAME]",

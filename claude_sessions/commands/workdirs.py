@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from claude_sessions.errors import BadRequest, Forbidden
+from claude_sessions.errors import BadRequest, Forbidden, SessionsError
 
 
 class Workdirs:
@@ -19,10 +19,10 @@ class Workdirs:
         """Of a path whose links have been followed."""
         return any(path.is_relative_to(root) for root in self._allowed)
 
-    def resolve(self, given: str | None) -> str:
+    def resolve(self, given: str | None, *, missing: type[SessionsError] = BadRequest) -> str:
         path = self._default
         if given:
-            path = (self._default / Path(given).expanduser()).resolve()
+            path = self._path(given)
         if not self.holds(path):
             allowed = ", ".join(shown(root) for root in self._allowed)
             raise Forbidden(
@@ -30,10 +30,18 @@ class Workdirs:
                 f"Allowed: {allowed}. Add it under [sessions] workdirs."
             )
         if not path.exists():
-            raise BadRequest(f"{shown(path)} does not exist. Make it first, or name another.")
+            raise missing(f"{shown(path)} does not exist. Make it first, or name another.")
         if not path.is_dir():
             raise BadRequest(f"{shown(path)} is a file, not a directory.")
         return str(path)
+
+    def _path(self, given: str) -> Path:
+        try:
+            path = (self._default / Path(given).expanduser()).resolve()
+            path.exists()
+        except (OSError, RuntimeError, ValueError) as error:  # too long, no such person, a NUL
+            raise BadRequest(f"“{given[:60]!r}” cannot be a path: {error}.") from error
+        return path
 
 
 def shown(path: Path) -> str:

@@ -160,6 +160,7 @@ class TurnOver(EngineEvent):
     local: bool = False  # the CLI answered by itself: a slash command, or a prompt it refused
     remark: str = ""  # what it said about that
     leaf: str = ""  # Claude's id of the last message
+    num_turns: int = 0
 
     @property
     def interrupted(self) -> bool:

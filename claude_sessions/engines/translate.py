@@ -178,6 +178,7 @@ class Translator:
             local=local,
             remark=" ".join(str(frame.get("result") or "").split())[:300] if local else "",
             leaf=self._leaf,
+            num_turns=int(frame.get("num_turns") or 0),
         )
 
 

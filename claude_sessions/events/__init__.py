@@ -48,6 +48,17 @@ from claude_sessions.events.decisions import (
     TrustGiven,
     TrustRevoked,
 )
+from claude_sessions.events.extensions import (
+    MarketplaceAdded,
+    MarketplaceRemoved,
+    McpServerAdded,
+    McpServerAuthenticated,
+    McpServerRemoved,
+    PluginInstalled,
+    PluginSwitched,
+    PluginUninstalled,
+    PluginUpdated,
+)
 from claude_sessions.events.sessions import (
     Backgrounded,
     BudgetChanged,
@@ -81,6 +92,7 @@ from claude_sessions.events.signals import (
     ToolProgress,
 )
 from claude_sessions.events.work import (
+    ProjectAdded,
     QuietChanged,
     ScheduleAdded,
     ScheduleChanged,
@@ -112,6 +124,11 @@ __all__ = [
     "InputRequested",
     "Json",
     "LimitReached",
+    "MarketplaceAdded",
+    "MarketplaceRemoved",
+    "McpServerAdded",
+    "McpServerAuthenticated",
+    "McpServerRemoved",
     "MessageConsumed",
     "MessageReturned",
     "MessageSent",
@@ -120,6 +137,11 @@ __all__ = [
     "ModelChanged",
     "Noticed",
     "Payload",
+    "PluginInstalled",
+    "PluginSwitched",
+    "PluginUninstalled",
+    "PluginUpdated",
+    "ProjectAdded",
     "QuietChanged",
     "RuleAdded",
     "RuleRemoved",

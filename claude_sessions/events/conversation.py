@@ -81,6 +81,7 @@ class TurnCompleted(Payload):
     context_tokens: int = 0
     context_window: int = 0
     leaf: str = ""  # Claude's id of the last message: where a fork may branch off
+    num_turns: int = 0  # as Claude counts them: answers of the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class TurnInterrupted(Payload):
     partial_text: str = ""
     cost_usd: float | None = None  # None: never reported
     duration_ms: int = 0
+    last: bool = False  # its run ends with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,3 +191,4 @@ class Backgrounded(Payload):
     TYPE: ClassVar[str] = "channel.backgrounded"
     channel: str
     position: int = 0  # output blocks seen when it was asked for; the fold knows exactly
+    polled: bool = False  # nothing was streamed there: exactly `position` blocks were told

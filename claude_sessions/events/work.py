@@ -68,6 +68,13 @@ class QuietChanged(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectAdded(Payload):
+    TYPE: ClassVar[str] = "project.added"
+    project_id: str
+    directory: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeCreated(Payload):
     """About to be made: whatever stops it, the next look at the list finds out."""
 

@@ -30,7 +30,11 @@ def refusal(error: Refused, request_id: str) -> Answer:
     headers = {}
     if error.retry_after is not None:
         headers["retry-after"] = str(max(1, round(error.retry_after)))
+    if error.code.status in (408, 413):
+        headers["connection"] = "close"  # the rest of the body will not be read
     if error.code.status == 401:
         headers["www-authenticate"] = "Bearer"
-    said = {"code": error.code.name, "message": str(error), "requestId": request_id}
+    said: dict[str, Any] = {"code": error.code.name, "message": str(error), "requestId": request_id}
+    if error.details is not None:
+        said["details"] = error.details
     return Answer({"error": said}, status_code=error.code.status, headers=headers)

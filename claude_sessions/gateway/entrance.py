@@ -30,6 +30,10 @@ class Entrance:
     def __init__(self, keeper: Doorkeeper) -> None:
         self._keeper = keeper
 
+    def count(self, visitor: Visitor) -> None:
+        """Another request on a connection that is open; raises when there are too many."""
+        self._keeper.count(visitor)
+
     def http(self, path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> BaseRoute:
         """Whatever the handler raises becomes an answer with a code."""
 

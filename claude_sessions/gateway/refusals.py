@@ -30,6 +30,7 @@ NOT_FOUND = Code(name="NOT_FOUND", status=404, rpc=-32001)
 METHOD_NOT_ALLOWED = Code(name="METHOD_NOT_ALLOWED", status=405, rpc=-32601)
 TIMEOUT = Code(name="REQUEST_TIMEOUT", status=408, rpc=-32006)
 CONFLICT = Code(name="CONFLICT", status=409, rpc=-32002)
+APPROVAL_TIMEOUT = Code(name="APPROVAL_TIMEOUT", status=408, rpc=-32002)
 TOO_LARGE = Code(name="PAYLOAD_TOO_LARGE", status=413, rpc=-32600)
 MISDIRECTED = Code(name="FORBIDDEN", status=421, rpc=-32003)
 INVALID = Code(name="VALIDATION_ERROR", status=400, rpc=-32602)
@@ -51,9 +52,17 @@ TREE: tuple[tuple[type[SessionsError], Code], ...] = (
 class Refused(Exception):
     """Its text is for whoever wrote the program."""
 
-    def __init__(self, code: Code, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        details: object = None,
+    ) -> None:
         self.code = code
         self.retry_after = retry_after
+        self.details = details
         super().__init__(message)
 
 

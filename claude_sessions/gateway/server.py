@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -37,10 +38,10 @@ from claude_sessions.gateway.routes import routes
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings
-
-__all__ = ["ADDRESS", "Gateway", "application", "open_gateway"]
+from claude_sessions.token_file import owners_token
 
 BACKLOG = 512
+FILES = 8192
 HEADER_BYTES = 32 * 1024
 FRAME_BYTES = frames.LONGEST
 STOP_SECONDS = 3.0
@@ -63,17 +64,32 @@ class Gateway:
     app: Starlette
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What can be wrong with the configuration is known before anything else begins."""
+
+    listener: socket.socket
+    token: str
+
+
+@contextlib.contextmanager
+def claimed(settings: GatewaySettings, home: Path) -> Iterator[Claim]:
+    token = owners_token(settings.token_file, home)
+    _make_room()
+    with contextlib.closing(_listener(settings.host, settings.port)) as listener:
+        yield Claim(listener=listener, token=token)
+
+
 @asynccontextmanager
 async def open_gateway(
-    settings: GatewaySettings, house: House, keeper: Doorkeeper, home: Path
+    settings: GatewaySettings, house: House, keeper: Doorkeeper, claim: Claim, home: Path
 ) -> AsyncIterator[Gateway]:
-    listener = _listener(settings.host, settings.port)
-    host, port = listener.getsockname()[:2]
+    host, port = claim.listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    app = application(settings, routes(Entrance(keeper), house))
     async with house.open():
-        app = application(settings, routes(Entrance(keeper), house))
         server = Server(_configured(app))
-        serving = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
+        serving = asyncio.create_task(server.serve(sockets=[claim.listener]), name="gateway")
         stop = house.log.observe(lambda event: _see(house.visits, event))
         (home / ADDRESS).write_text(f"{url}\n", encoding="utf-8")
         try:
@@ -84,7 +100,6 @@ async def open_gateway(
             house.visits.stop()
             server.should_exit = True
             await asyncio.wait([serving])
-            listener.close()
     if not serving.cancelled() and (failure := serving.exception()) is not None:
         log.error("gateway.failed", exc_info=failure)
 
@@ -123,9 +138,11 @@ async def _not_found(request: Request, _error: Exception) -> Response:
     return refusal(missing, request_id_of(request.scope))
 
 
-async def _wrong_method(request: Request, _error: Exception) -> Response:
+async def _wrong_method(request: Request, error: Exception) -> Response:
     wrong = Refused(METHOD_NOT_ALLOWED, f"{request.method[:20]} is not possible there.")
-    return refusal(wrong, request_id_of(request.scope))
+    answer = refusal(wrong, request_id_of(request.scope))
+    answer.headers.update(getattr(error, "headers", None) or {})  # Allow
+    return answer
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -154,9 +171,18 @@ def _configured(app: Starlette) -> uvicorn.Config:
     )
 
 
+def _make_room() -> None:
+    """Each connection is an open file, and many systems allow a program few unless it asks."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def _listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends what is small at once: else each answer takes 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

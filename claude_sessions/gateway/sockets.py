@@ -56,8 +56,15 @@ async def talked(
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         await _close(socket, visit)
     for failure in ended:
-        if isinstance(failure, Exception) and not isinstance(failure, WebSocketDisconnect):
-            raise failure
+        if isinstance(failure, Exception) and (rest := _without_leaving(failure)) is not None:
+            raise rest
+
+
+def _without_leaving(failure: Exception) -> Exception | None:
+    """That the peer left is no failure, also among others."""
+    if isinstance(failure, ExceptionGroup):
+        return failure.split(WebSocketDisconnect)[1]
+    return None if isinstance(failure, WebSocketDisconnect) else failure
 
 
 async def _close(socket: WebSocket, visit: Visit) -> None:

@@ -17,13 +17,14 @@ from claude_sessions.orchestrator.roads import Roads
 from claude_sessions.origins import Address, parts_of
 from claude_sessions.state import SessionState
 
-OURS = ("telegram", "console", "terminal")  # channels that have a door of their own
+OURS = ("console|", "terminal|", "mcp|")  # those who read there come and go
 ENDINGS = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.KILLED, Kind.LIMIT})
 NEEDS_SOMEBODY = frozenset({Kind.WAITING, Kind.CARD, Kind.NOTICE})
 
 
-def is_foreign(channel_id: str) -> bool:
-    return channel_id.partition("|")[0] not in OURS
+def is_foreign(channel_id: str, taken: Callable[[str], bool]) -> bool:
+    """Whatever neither the terminal nor the bot, if there is one, takes as a place to read."""
+    return not channel_id.startswith(OURS) and not taken(channel_id)
 
 
 class Orchestrator:

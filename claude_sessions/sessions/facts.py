@@ -118,6 +118,7 @@ def completion(over: g.TurnOver, duration_ms: int) -> e.TurnCompleted:
         context_tokens=over.context_tokens,
         context_window=over.context_window,
         leaf=over.leaf,
+        num_turns=over.num_turns,
     )
 
 

@@ -209,6 +209,23 @@ class SessionManager(Orders):
                 self._live.start(session_id)
             return self._state(session_id)
 
+    async def prepare(
+        self, spec: SessionSpec, name: str, *, origin: str | None, caller: str | None
+    ) -> SessionState:
+        """Asleep from the beginning: the first message to it begins its conversation."""
+        refuse_name(name)
+        return await self._surely(self._prepare(name, born(spec, "", origin), caller))
+
+    async def _prepare(
+        self, wanted: str, birth: e.SessionCreated, caller: str | None
+    ) -> SessionState:
+        async with self._admission.lock:
+            session_id, run = new_id(), new_id()
+            named = replace(birth, name=await self.free_name(wanted))
+            facts = (named, e.SessionAsleep(reason=Reason.USER))
+            await self._log.append(*_drafts(facts, session_id, run, birth.project_id, caller))
+            return self._state(session_id)
+
     async def adopt(
         self,
         spec: SessionSpec,
@@ -262,9 +279,10 @@ class SessionManager(Orders):
         `changes`: what is to be different from now on (model, mode, budget).
         """
         message = new_message(prompt, ())
+        paused = state.paused
         facts = [e.SessionResumed(claude_session_id=state.claude_id), *changes, message]
         if not await self._surely(self._resume(state, facts, caller, queue)):
-            return await self.say(state, prompt, caller=caller, queue=queue, now=True)
+            return await self.say(state, prompt, caller=caller, front=paused, queue=queue, now=True)
         return self._heard(message, state.id)
 
     async def restart(
@@ -321,13 +339,14 @@ class SessionManager(Orders):
         attachments: tuple[Mapping[str, Any], ...] = (),
         steer: bool = False,
         interrupt: bool = False,
+        front: bool = False,
         queue: bool = False,
         now: bool = False,
     ) -> Heard:
-        """`now`: a parked session is woken too, whatever its limit says."""
+        """`now`: a parked or paused session is woken too, whatever holds it."""
         self._check_slash(state, text)
         self._check_room()
-        message = new_message(text, attachments, steer=steer, front=interrupt)
+        message = new_message(text, attachments, steer=steer, front=interrupt or front)
         while True:
             state = await self._book.load(state.id)
             if (session := self._live.get(state.id)) is None:
@@ -380,7 +399,7 @@ class SessionManager(Orders):
                 return False
             state = await self._book.load(session_id)
             facts: list[e.Payload] = [message] if message is not None else []
-            if state.status is Status.PARKED and not now:
+            if (state.status is Status.PARKED or state.paused) and not now:
                 await self._log.append(*(draft(state, fact, caller=caller) for fact in facts))
                 return True
             if state.status not in (Status.ASLEEP, Status.PARKED):
@@ -414,6 +433,28 @@ class SessionManager(Orders):
                 if state.status.ended:
                     break  # it could not be started: once more would change nothing
         raise Conflict(f"{state.name} is {state.status}. {state.message}".strip())
+
+    async def pause(self, state: SessionState, *, caller: str | None = None) -> SessionState:
+        """It sleeps, its turn is interrupted, and all that is queued waits for `resume`."""
+        while not (state := await self._book.load(state.id)).paused:
+            if state.status.ended:
+                raise Conflict(f"{state.name} has ended ({state.status}); nothing is to be paused.")
+            session = self._live.get(state.id)
+            if session is None:
+                await self._pause_without_process(state.id, caller)
+                continue
+            self._check_room()
+            with contextlib.suppress(Gone):
+                await session.sleep(Reason.PAUSED, caller)
+            await self._live.gone(state.id)
+        return state
+
+    async def _pause_without_process(self, session_id: str, caller: str | None) -> None:
+        async with self._admission.lock:
+            state = await self._book.load(session_id)
+            if session_id not in self._live and not (state.status.ended or state.paused):
+                asleep = e.SessionAsleep(reason=Reason.PAUSED)
+                await self._log.append(draft(state, asleep, caller=caller))
 
     async def kill(self, state: SessionState, *, caller: str | None = None) -> bool:
         """False: it had ended already, which is fine."""

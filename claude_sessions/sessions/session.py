@@ -109,9 +109,9 @@ class Session:
     async def kill(self, reason: Reason = Reason.USER, caller: str | None = None) -> None:
         await self._mailbox.order(lambda: self._end(Status.KILLED, reason, caller=caller))
 
-    async def sleep(self, reason: Reason) -> bool:
+    async def sleep(self, reason: Reason, caller: str | None = None) -> bool:
         """False: meanwhile it has something to do (only asked when its room is wanted)."""
-        return bool(await self._mailbox.order(lambda: self._sleep(reason)))
+        return bool(await self._mailbox.order(lambda: self._sleep(reason, caller)))
 
     async def set_mode(self, mode: PermissionMode, caller: str | None) -> None:
         await self._mailbox.order(lambda: self._set_mode(mode, caller))
@@ -481,6 +481,7 @@ class Session:
         """The one path to an ending, whatever its cause."""
         if self._over:
             return
+        self._turn.last = True
         await self._release(reason)
         state = self.state
         await self._record(
@@ -497,13 +498,14 @@ class Session:
         )
         log.info("session.ended", session=self.id, name=state.name, status=status, reason=reason)
 
-    async def _sleep(self, reason: Reason) -> bool:
+    async def _sleep(self, reason: Reason, caller: str | None = None) -> bool:
         unasked = reason in (Reason.POOL, Reason.USER)
         if self._over or (unasked and not may_rest(self.state)):
             return False
         await self._release(reason)
         length = await size(self._transcripts, self.state)
-        await self._record(e.SessionAsleep(reason=reason, transcript_bytes=length))
+        asleep = e.SessionAsleep(reason=reason, transcript_bytes=length)
+        await self._record(asleep, caller=caller)
         return True
 
     async def _release(self, reason: Reason) -> None:
@@ -525,6 +527,7 @@ class Session:
                     reason=reason,
                     partial_text=self._log.open_text(self.id) or partial,
                     duration_ms=self._elapsed_ms(),
+                    last=self._turn.last,
                 ),
             )
 

@@ -21,6 +21,7 @@ class Turn:
     stalled: bool = False  # people have been told that nothing happens
     produced: bool = False  # it has said or done something
     stop_reason: Reason | None = None  # somebody asked for it to end
+    last: bool = False  # its run ends with it
 
     @property
     def silence_is_odd(self) -> bool:
@@ -46,6 +47,7 @@ class Turn:
                     partial_text=partial,
                     cost_usd=over.cost_usd,
                     duration_ms=took_ms,
+                    last=self.last,
                 )
             ]
         done = completion(over, took_ms)

@@ -37,7 +37,7 @@ CREATE TABLE letters (
     shown INTEGER NOT NULL,         -- the version that the chat has
     tried INTEGER NOT NULL,         -- how many of its messages were begun to be sent
     open INTEGER NOT NULL,          -- its content will change once more
-    at REAL NOT NULL,
+    at REAL NOT NULL,               -- since when the chat shows, or lacks, what it says
     UNIQUE (bot, chat, key)
 );
 CREATE INDEX letters_waiting ON letters (bot) WHERE shown < version OR open;
@@ -47,7 +47,7 @@ CREATE TABLE sent (
     chat INTEGER NOT NULL,
     message INTEGER NOT NULL,
     letter INTEGER NOT NULL,
-    part INTEGER NOT NULL,          -- which of its messages, and -1 for a copy nobody knew of
+    part INTEGER NOT NULL,          -- which of its texts; below 0: see COPY and DOCUMENT
     PRIMARY KEY (bot, chat, message)
 ) WITHOUT ROWID;
 CREATE INDEX sent_letter ON sent (letter);
@@ -63,8 +63,11 @@ CREATE INDEX buttons_letter ON buttons (letter);
 CREATE TABLE places (reader TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+NEWLY_WAITING = "CASE WHEN shown < version THEN at ELSE ? END"
 Transaction = Callable[[], AbstractContextManager[None]]
 Reader = Callable[[], AbstractContextManager[sqlite3.Connection]]
+COPY = -1  # the part of a copy that nobody knew of
+DOCUMENT = -2  # its file: nothing can be written onto that
 LETTER = "id, chat, key, seq, session, content, version, shown, tried, open, at"
 
 
@@ -107,6 +110,7 @@ class StoredLetter:
     at: float
     messages: tuple[int, ...] = ()  # ids, part by part
     copies: tuple[int, ...] = ()
+    document: int | None = None
     tokens: dict[tuple[str, str], str] = field(default_factory=dict)  # label, line → token
 
 
@@ -228,8 +232,9 @@ class Mail:
                 if (before, bool(was_open)) != (content, open):
                     version += before != content
                     self._db.execute(
-                        "UPDATE letters SET content = ?, version = ?, open = ? WHERE id = ?",
-                        (content, version, int(open), letter),
+                        f"UPDATE letters SET content = ?, at = {NEWLY_WAITING}, version = ?,"
+                        " open = ? WHERE id = ?",
+                        (content, at, version, int(open), letter),
                     )
             self._keep_buttons(letter, version, buttons)
             self._mark(bot, done, "done")
@@ -271,13 +276,15 @@ class Mail:
                 (bot, chat, message, letter, part),
             )
 
-    def adopt(self, bot: int, chat: int, message: int, letter: int) -> None:
+    def adopt(self, bot: int, chat: int, message: int, letter: int, *, at: float) -> None:
         """A copy that nobody knew of; it does not show what it should."""
         with self._transaction():
-            values = (bot, chat, message, letter)
-            self._db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?, ?, -1)", values)
+            values = (bot, chat, message, letter, COPY)
+            self._db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?, ?, ?)", values)
             self._db.execute(
-                "UPDATE letters SET shown = min(shown, version - 1) WHERE id = ?", (letter,)
+                f"UPDATE letters SET at = {NEWLY_WAITING}, shown = min(shown, version - 1)"
+                " WHERE id = ?",
+                (at, letter),
             )
 
     def retire(self, bot: int) -> None:
@@ -298,20 +305,23 @@ class Mail:
                 "UPDATE letters SET shown = max(shown, ?) WHERE id = ?", (version, letter)
             )
 
-    def begin_anew(self, letter: int) -> None:
+    def begin_anew(self, letter: int, *, at: float) -> None:
         """Whatever was shown of it is gone."""
         with self._transaction():
             self._db.execute("DELETE FROM sent WHERE letter = ?", (letter,))
-            self._db.execute("UPDATE letters SET shown = 0, tried = 0 WHERE id = ?", (letter,))
+            self._db.execute(
+                f"UPDATE letters SET at = {NEWLY_WAITING}, shown = 0, tried = 0 WHERE id = ?",
+                (at, letter),
+            )
 
-    def leave(self, bot: int, chat: int) -> None:
+    def leave(self, bot: int, chat: int, *, at: float) -> None:
         """That chat is another now: what still matters of it is shown there anew."""
         there = "SELECT letter FROM sent WHERE bot = ? AND chat = ?"
         with self._transaction():
             self._db.execute(
-                f"UPDATE letters SET shown = 0, tried = 0 WHERE id IN ({there})"
-                " AND (shown < version OR open)",
-                (bot, chat),
+                f"UPDATE letters SET at = {NEWLY_WAITING}, shown = 0, tried = 0"
+                f" WHERE id IN ({there}) AND (shown < version OR open)",
+                (at, bot, chat),
             )
             self._db.execute("DELETE FROM sent WHERE bot = ? AND chat = ?", (bot, chat))
 
@@ -406,7 +416,8 @@ class Mail:
             open=bool(open_),
             at=at,
             messages=tuple(message for part, message in messages if part >= 0),
-            copies=tuple(message for part, message in messages if part < 0),
+            copies=tuple(message for part, message in messages if part == COPY),
+            document=next((message for part, message in messages if part == DOCUMENT), None),
             tokens=self._tokens(db, letter),
         )
 

@@ -219,20 +219,28 @@ class Store:
             return int(db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
     def events(
-        self, *, after: int = 0, limit: int, session: str | None = None, upto: int | None = None
+        self,
+        *,
+        after: int = 0,
+        limit: int,
+        session: str | None = None,
+        upto: int | None = None,
+        types: Collection[str] | None = None,
     ) -> list[Event]:
         """The next `limit` events with `after` < seq ≤ `upto`."""
         upto = LAST if upto is None else upto
+        fits = "" if types is None else f" AND type IN ({', '.join('?' * len(types))})"
+        kinds = types or ()
         with self._reader() as db:
             if session is None:
-                query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq <= ?"
-                found = db.execute(f"{query} ORDER BY seq LIMIT ?", (after, upto, limit))
+                query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq <= ?{fits}"
+                found = db.execute(f"{query} ORDER BY seq LIMIT ?", (after, upto, *kinds, limit))
             else:
                 query = f"SELECT {COLUMNS} FROM events WHERE session = ? AND session_seq > ?"
                 place = _place_after(db, session, after) if after else 0
                 found = db.execute(
-                    f"{query} AND seq <= ? ORDER BY session_seq LIMIT ?",
-                    (session, place, upto, limit),
+                    f"{query} AND seq <= ?{fits} ORDER BY session_seq LIMIT ?",
+                    (session, place, upto, *kinds, limit),
                 )
             return self._typed(db, found)
 
@@ -243,6 +251,14 @@ class Store:
         with self._reader() as db:
             found = db.execute(f"{query} ORDER BY session_seq DESC LIMIT ?", (session, *types, n))
             return self._typed(db, found)[::-1]
+
+    def seq_of(self, session: str, nth: int | None, event: str | None) -> int | None:
+        """Of the session's nth event, from 1, or of the one with this id."""
+        condition, value = ("session_seq", nth) if event is None else ("id", event)
+        query = f"SELECT seq FROM events WHERE session = ? AND {condition} = ?"
+        with self._reader() as db:
+            found = db.execute(query, (session, value)).fetchone()
+        return None if found is None else int(found[0])
 
     def turns_since(self, seq: int, limit: int) -> list[Event]:
         """The newest `limit` turns that ended after that event, oldest first."""
@@ -325,6 +341,17 @@ class Store:
         with self._reader() as db:
             return [session for (session,) in db.execute(query, (channel,))]
 
+    def fronts_of(self, kind: str) -> dict[str, list[str]]:
+        """The same for all channels of a kind, like `console`."""
+        found: dict[str, list[str]] = {}
+        with self._reader() as db:
+            for channel, session in db.execute(
+                "SELECT channel, session FROM fronts WHERE channel >= ? AND channel < ?",
+                (f"{kind}|", f"{kind}}}"),  # "}" follows "|"
+            ):
+                found.setdefault(channel, []).append(session)
+        return found
+
     def line(self) -> list[SessionRow]:
         """Those that wait for a process, in their order."""
         return self._rows("line IS NOT NULL ORDER BY line")
@@ -344,6 +371,11 @@ class Store:
         where, values = which(statuses, identified=identified)
         with self._reader() as db:
             return int(db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()[0])
+
+    def status_counts(self) -> dict[Status, int]:
+        with self._reader() as db:
+            found = db.execute("SELECT status, count(*) FROM sessions GROUP BY status")
+            return {Status(status): number for status, number in found}
 
     def names(self, prefix: str) -> list[str]:
         """Case-folded names in use that begin like this: to find a free one."""

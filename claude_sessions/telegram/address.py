@@ -12,6 +12,10 @@ GENERAL = 1  # the number of the topic that every forum has; nothing is sent by 
 CHANNEL = re.compile(r"telegram\|(?:[^|]*\|)?(-?\d{1,19})(?:/(\d{1,19}))?")
 
 
+def is_chat(channel: str) -> bool:
+    return CHANNEL.fullmatch(channel) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     chat: int

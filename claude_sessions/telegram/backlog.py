@@ -1,9 +1,8 @@
-"""What people said while nobody was there to hear it: when it is old, they are asked first."""
+"""What people said while nobody heard it, for whatever reason: when it is old, they are asked."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
 
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action
@@ -17,6 +16,7 @@ from claude_sessions.telegram.people import People
 from claude_sessions.telegram.places import Places
 
 SHOWN = 10
+WAY_SECONDS = 5.0  # what the way itself takes, when dates have whole seconds
 Hear = Callable[[list[Part], bool], Awaitable[None]]
 
 
@@ -27,7 +27,6 @@ class Backlog:
         inbox: Inbox,
         outbox: Outbox,
         places: Places,
-        started: datetime,
         minutes: float,
         people: People,
         hear: Hear,
@@ -38,7 +37,7 @@ class Backlog:
         self._outbox = outbox
         self._places = places
         self._people = people
-        self._oldest = started - timedelta(minutes=minutes)
+        self._longest = minutes * 60 + WAY_SECONDS
         self._hear = hear
         self._retake = retake
         self._asked: set[int] = set()  # by the daemon before this one
@@ -58,7 +57,7 @@ class Backlog:
             await self._hear(parts, joins)
 
     def _waits(self, part: Part) -> bool:
-        old = part.update_id in self._asked or part.message.date < self._oldest
+        old = part.update_id in self._asked or part.late > self._longest
         return old and part.update_id not in self._released
 
     async def _hold(self, parts: list[Part]) -> None:

@@ -60,15 +60,25 @@ class Budget:
         purse = self._purses.setdefault(chat, Purse(at=now))
         purse.blocked_until = max(purse.blocked_until, now + seconds)
 
+    def room(self, chat: int, now: float) -> int:
+        """How many messages may be sent there at once."""
+        purse = self._purses.get(chat, Purse(at=now))
+        if purse.blocked_until > now:
+            return 0
+        if chat > 0:
+            return max(int(_tokens(purse, now)), 0)
+        _expire(purse.spent, now, GROUP_SECONDS)
+        return GROUP - len(purse.spent)
+
     def left(self, chat: int, now: float) -> str:
         """For people."""
         purse = self._purses.get(chat, Purse(at=now))
         if purse.blocked_until > now:
             return f"nothing for {purse.blocked_until - now:.0f} s"
+        room = self.room(chat, now)
         if chat > 0:
-            return f"{max(int(_tokens(purse, now)), 0)} of {BURST:.0f} now, 1 a second"
-        _expire(purse.spent, now, GROUP_SECONDS)
-        return f"{GROUP - len(purse.spent)} of {GROUP} this minute"
+            return f"{room} of {BURST:.0f} now, 1 a second"
+        return f"{room} of {GROUP} this minute"
 
     def _wait_for_all(self, now: float) -> float:
         _expire(self._all, now, ALL_SECONDS)

@@ -52,7 +52,7 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from claude_sessions.telegram.address import Address
-from claude_sessions.telegram.bot import PollingBot
+from claude_sessions.telegram.bot import PollingBot, Polls
 from claude_sessions.telegram.letters import Face, File, Keyboard
 from claude_sessions.telegram.render import Rich, plain
 
@@ -137,14 +137,14 @@ async def connected(token: str, base_url: str, base_file_url: str) -> AsyncItera
         connect_timeout=10.0,
         pool_timeout=SECONDS,
     )
-    polls = HTTPXRequest(connection_pool_size=2, read_timeout=SECONDS)
+    polls = Polls(connection_pool_size=2, read_timeout=SECONDS)
     try:
         yield PollingBot(
             token,
             base_url=base_url,
             base_file_url=base_file_url,
             request=request,
-            get_updates_request=polls,
+            polls=polls,
         )
     finally:
         await request.shutdown()
@@ -280,6 +280,11 @@ class Courier:
                 raise
             with suppress(Refused):  # a document has no words to lose
                 await self.edit(chat, message, Face(rich=plain("…")))
+
+    async def strip(self, chat: int, message: int) -> None:
+        """Its words stay; nothing of it can be pressed."""
+        async with outcomes():
+            await self._bot.edit_message_reply_markup(chat, message)
 
     async def typing(self, to: Address) -> None:
         async with outcomes():

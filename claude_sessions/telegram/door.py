@@ -10,19 +10,22 @@ import structlog
 from telegram import Bot, Message, Update
 
 from claude_sessions import commands as c
+from claude_sessions import events as e
 from claude_sessions.cause import because
 from claude_sessions.channel import Action
 from claude_sessions.clock import Clock
 from claude_sessions.commands import here
 from claude_sessions.commands.chat import parse
+from claude_sessions.commands.lexer import accepted
 from claude_sessions.commands.lines import line_of
-from claude_sessions.errors import BadRequest, SessionsError, UsageError
+from claude_sessions.errors import BadRequest, Conflict, NotFound, SessionsError, UsageError
 from claude_sessions.people import Caller
 from claude_sessions.settings import PersonSettings
-from claude_sessions.storage.mail import StoredLetter
+from claude_sessions.storage.mail import StoredButton, StoredLetter
 from claude_sessions.telegram import looks
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.answers import answer
+from claude_sessions.telegram.asked import Ask, Asked
 from claude_sessions.telegram.files import Received, fetched, received, sort_of
 from claude_sessions.telegram.gather import Part, text_of
 from claude_sessions.telegram.inbox import Inbox, cause_of
@@ -36,7 +39,8 @@ from claude_sessions.telegram.welcome import Welcome
 
 EDITED = "I do not follow edits: what you sent first is what counts. Send it again to change it."
 SEE = "(see what is attached)"
-ASKED_SECONDS = 600.0
+NO_LONGER = "That is no longer asked."
+DECIDING = (c.Decide, c.Answer)
 SPOKEN = (c.Talk, c.Launch, c.Respond, c.Resume)
 
 Perform = Callable[[c.Command, Caller], Awaitable[c.Reply]]
@@ -76,7 +80,7 @@ class Door:
         self._transcriber = transcriber
         self._welcome = welcome
         self._lists = lists
-        self._asked: dict[Speaker, tuple[str, float]] = {}  # the line they complete, until when
+        self._asked = Asked(clock)
         self._spoke_to: dict[Speaker, str] = {}  # the session their last words went to
 
     # --- messages
@@ -111,16 +115,33 @@ class Door:
         who = (at, parts[0].sender)
         comment = self._spoke_to.pop(who, None)
         said = await self._said(parts)
-        command = await self._command(parts[0].message, said, at)
+        command, ask = await self._command(parts[0], said, at)
         if joins and isinstance(command, c.Talk) and comment is not None:
             command = replace(command, session=comment, steer=True)
         await self._welcome.back(caller, at, command)
-        reply = await self._perform(command, caller)
+        command, reply = await self._perform_in_time(command, ask, said[0], caller)
         if isinstance(command, SPOKEN) and reply.session is not None:
             self._spoke_to[who] = reply.session
         watched = self._topics.at_home(at, reply.session)
         fronts = self._fronts(caller.channel or "") if watched else ()
         return _without_echo(command, reply, fronts)
+
+    async def _perform_in_time(
+        self, command: c.Command, ask: Ask | None, text: str, caller: Caller
+    ) -> tuple[c.Command, c.Reply]:
+        """Words for what has been decided meanwhile are still words for that session."""
+        try:
+            return command, await self._perform(command, caller)
+        except (Conflict, NotFound) as error:
+            if ask is None or ask.session is None or not isinstance(command, DECIDING):
+                raise
+            if not ask.replied:
+                said = c.Talk(text=text, session=ask.session)
+                return said, await self._perform(said, caller)
+            late = Conflict(NO_LONGER if isinstance(error, NotFound) else str(error))
+            line = line_of(c.Respond(session=ask.session, text=text)) or ""
+            late.actions = (Action(label="Say it to the session", line=line),)
+            raise late from error
 
     async def _said(self, parts: list[Part]) -> tuple[str, Received]:
         messages = [part.message for part in parts]
@@ -139,13 +160,18 @@ class Door:
         return await self._transcriber.words(audio)
 
     async def _command(
-        self, message: Message, said: tuple[str, Received], at: Address
-    ) -> c.Command:
-        text, files = said
+        self, part: Part, said: tuple[str, Received], at: Address
+    ) -> tuple[c.Command, Ask | None]:
+        """What is meant; and what asked for it, if something did."""
+        message, (text, files) = part.message, said
         answered = replied_to(message)
         letter = await self._outbox.letter_at(at.chat, answered) if answered else None
-        command = await self._meant(message, letter, text, files, at)
-        session = (letter.session if letter is not None else None) or await self._topics.bound(at)
+        ask = None if part.forwarded else await self._what_asked(part, letter, at)
+        command = _forwarded(text) if part.forwarded else _meant(text, files, ask)
+        session = letter.session if letter is not None else None
+        if session is None and ask is not None and ask.late:
+            session = ask.session
+        session = session or await self._topics.bound(at)
         if isinstance(command, c.Talk):
             if session is None and letter is None and answered and _is_ours(message, self._bot):
                 raise self._forgotten(command, at)
@@ -156,39 +182,15 @@ class Door:
             command = replace(command, foreground=True)  # its topic is for watching it
         if files.attachments:
             command = _with(command, files)
-        return command
+        return command, ask
 
-    async def _meant(
-        self,
-        message: Message,
-        letter: StoredLetter | None,
-        text: str,
-        files: Received,
-        at: Address,
-    ) -> c.Command:
-        line = await self._completed(message, letter, at)
-        if line is not None and not text.startswith("/"):
-            return parse(line + text)
-        try:
-            return parse(text)
-        except UsageError:
-            if not files.attachments:
-                raise
-            return parse(f"{text}\n\n{SEE}")  # `/new` alone, under a photo
-
-    async def _completed(
-        self, message: Message, letter: StoredLetter | None, at: Address
-    ) -> str | None:
-        """The line that these words complete: asked for by what they reply to, or just before."""
-        sender = message.from_user.id if message.from_user else 0
-        asked = self._asked.pop((at, sender), None)
+    async def _what_asked(self, part: Part, letter: StoredLetter | None, at: Address) -> Ask | None:
+        """For these words: it is what they reply to, or came just before them."""
+        before = self._asked.take((at, part.sender))
         if letter is not None and letter.key.startswith("ask:"):
             button = await self._outbox.button(letter.key.split(":")[1])
-            return button.line if button is not None else None
-        if asked is None or letter is not None:
-            return None
-        line, until = asked
-        return line if self._clock.monotonic() < until else None
+            return Ask(line=button.line, session=button.session, replied=True) if button else None
+        return before if letter is None else None
 
     def _forgotten(self, command: c.Talk, at: Address) -> BadRequest:
         """Better asked than said to the wrong one."""
@@ -200,9 +202,13 @@ class Door:
         )
         return unknown if unknown.actions else BadRequest(f"{unknown} /say NAME …")
 
-    def ask(self, at: Address, person: int, line: str) -> None:
-        """The next words of that person there complete this line, if they come soon."""
-        self._asked[at, person] = line, self._clock.monotonic() + ASKED_SECONDS
+    def ask(self, at: Address, person: int, button: StoredButton, caller: Caller) -> None:
+        """The next words of that person there complete its line, if they come soon."""
+        self._asked.ask((at, person), button, caller)
+
+    def see(self, event: e.Event) -> None:
+        """Called with every event of the log."""
+        self._asked.see(event)
 
     # --- answers
 
@@ -266,6 +272,25 @@ class Door:
 
     def person_at(self, message: Message) -> PersonSettings | None:
         return self._people.find(message.from_user)
+
+
+def _meant(text: str, files: Received, ask: Ask | None) -> c.Command:
+    if ask is not None and not text.startswith("/"):
+        return c.Talk(text=accepted(text)) if ask.late else parse(ask.line + text)
+    try:
+        return parse(text)
+    except UsageError:
+        if not files.attachments:
+            raise
+        return parse(f"{text}\n\n{SEE}")  # `/new` alone, under a photo
+
+
+def _forwarded(text: str) -> c.Command:
+    """Somebody else's words: they are read, never obeyed, nor do they answer what was asked.
+
+    Claude's own program has commands that begin with a slash, too.
+    """
+    return c.Talk(text=accepted(f"[forwarded] {text}" if text.lstrip().startswith("/") else text))
 
 
 def _without_echo(command: c.Command, reply: c.Reply, fronts: Sequence[str]) -> c.Reply:

@@ -28,6 +28,7 @@ class Part:
     update_id: int
     message: Message
     at: float  # monotonic, when it arrived
+    late: float = 0.0  # seconds after it was said
 
     @property
     def sender(self) -> int:

@@ -19,6 +19,7 @@ class ChatHealth:
     chat: int
     waiting: int
     budget: str  # what may be sent there
+    room: int  # how many messages at once
     unreachable: str | None = None
 
 

@@ -20,11 +20,14 @@ from claude_sessions.errors import SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.storage.mail import Mail, StoredUpdate
 from claude_sessions.telegram.bot import PollingBot, Raw
+from claude_sessions.telegram.lag import Lag
 
 POLL_SECONDS = 25
+MOST_AT_ONCE = 100  # updates, in the answer to one poll
 SLOWEST = 30.0
 CALM_SECONDS = 90.0  # two that poll take turns: only after so long has the other one stopped
 WANTED = ("message", "edited_message", "callback_query", "my_chat_member")
+FORWARDED = {"forward_origin", "forward_date"}
 PLAIN = ("message_id", "date", "from", "chat", "text", "caption")
 
 logger = structlog.get_logger(__name__)
@@ -48,6 +51,7 @@ class Inbox:
     ) -> None:
         self.polled_at: float | None = None  # monotonic
         self.trouble: str | None = None
+        self.lag = Lag(clock)
         self._bot = bot
         self._bot_id = bot_id
         self._log = log
@@ -75,8 +79,10 @@ class Inbox:
                 pause = 1.0
 
     async def _poll(self) -> None:
-        told = await self._bot.poll(self._offset, seconds=POLL_SECONDS, wanted=WANTED)
+        seconds = 0 if self.lag.may_be_behind() else POLL_SECONDS  # first all that waits
+        told = await self._bot.poll(self._offset, seconds=seconds, wanted=WANTED)
         self.polled_at = self._clock.monotonic()
+        self.lag.polled(self._bot.answered_at, everything=len(told) < MOST_AT_ONCE)
         if not told:
             self._offset = None
             return
@@ -162,6 +168,8 @@ def _plain(raw: Raw) -> Raw:
     if not isinstance(message, dict):
         return raw
     kept = {key: message[key] for key in PLAIN if key in message}
+    if FORWARDED & message.keys():  # whoever it was: not the words of who sent it here
+        kept["forward_origin"] = {"type": "hidden_user", "sender_user_name": "", "date": 0}
     return {"update_id": raw["update_id"], "message": kept}
 
 

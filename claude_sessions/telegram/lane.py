@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from itertools import product
+from contextlib import suppress
 from typing import Protocol
 
 import structlog
@@ -27,8 +27,9 @@ from claude_sessions.telegram.courier import (
     Unreachable,
     Unreached,
 )
-from claude_sessions.telegram.letters import Content, Face, Letter, marked
-from claude_sessions.telegram.render import plain
+from claude_sessions.telegram.lesser import less_of, without_file
+from claude_sessions.telegram.letters import Content, Face, File, Letter, marked
+from claude_sessions.telegram.steps import Delete, Edit, Send, Step, steps
 
 TICK = 15.0  # seconds; how often a turn that says nothing shows that time passes
 TYPING = 4.5
@@ -97,7 +98,8 @@ class Lane:
         self._changed = asyncio.Event()
         self._retry_at = 0.0  # of the whole chat
         self._typed_at = 0.0
-        self._touched = 0  # the message that was last edited or deleted
+        self._doing: Step | None = None
+        self._said: set[tuple[int, type[Undelivered]]] = set()  # (letter or 0, what), until over
 
     def stir(self) -> None:
         self._changed.set()
@@ -210,6 +212,7 @@ class Lane:
             await self._keeper.out(letter)
             if await self._step(letter, content):
                 letter.failures = 0
+                self._said -= {said for said in self._said if said[0] in (0, letter.id)}
                 letter.edited_at = self._clock.monotonic()
                 await self._keeper.shown(letter, version)
         except Undelivered as error:
@@ -226,32 +229,31 @@ class Lane:
         """One request at the most; True when the chat shows all of it."""
         if letter.live is not None and self._drafts:
             return await self._draft(letter, content)
-        faces = letter.looks(content)
-        for part, face in enumerate(faces):
-            if part >= len(letter.messages):
+        left = steps(letter, letter.looks(content))
+        self._doing = left[0] if left else None
+        match self._doing:
+            case Send(part=part, face=face):
                 if not await self._has_a_place(letter):
                     return False
                 await self._send(letter, part, face, content)
-                return part + 1 == len(faces) and not letter.copies
-            message = letter.messages[part]
-            if letter.faces.get(message) != face:
-                await self._edit(letter, message, face)
-                return part + 1 == len(faces) == len(letter.messages) and not letter.copies
-        return await self._tidy(letter, faces)
+            case Edit(message=message, face=face):
+                await self._courier.edit(self.there, message, face)
+                letter.faces[message] = face
+            case Delete(message=message):
+                await self._courier.delete(self.there, message)
+                await self._drop(letter, message)
+        return len(left) <= 1
 
-    async def _tidy(self, letter: Letter, faces: list[Face]) -> bool:
-        if len(letter.messages) > len(faces):
-            message = self._touched = letter.messages[-1]
-            await self._courier.delete(self.there, message)
-            letter.messages.pop()
-            await self._keeper.gone(letter, message)
-            return False
-        pressable = [face for face in faces if face.file is None][-1:]
-        for copy, face in product(letter.copies, pressable):
-            if letter.faces.get(copy) != face:
-                await self._edit(letter, copy, face)
-                return False
-        return True
+    async def _drop(self, letter: Letter, message: int) -> None:
+        await self._without(letter, message)
+        await self._keeper.gone(letter, message)
+
+    async def _without(self, letter: Letter, message: int) -> None:
+        """The next is no repetition for that, unless it may have been there already."""
+        unsure = letter.maybe_there
+        letter.drop(message)
+        if not unsure:
+            await self._keeper.not_tried(letter, letter.out)
 
     async def _draft(self, letter: Letter, content: Content) -> bool:
         try:
@@ -272,31 +274,29 @@ class Lane:
     async def _send(self, letter: Letter, part: int, face: Face, content: Content) -> None:
         repeated = letter.maybe_there
         if not repeated:
-            await self._keeper.trying(letter, part)
+            await self._keeper.trying(letter, letter.out)
         to = Address(self.there, self._placing.thread(letter.to, letter.session))
         try:
             message = await self._courier.send(
                 to,
                 marked(face) if repeated else face,
                 ring=content.ring,
-                reply_to=content.reply_to if part == 0 else None,
+                reply_to=None if letter.out else content.reply_to,
             )
         except Undelivered as error:
             if not repeated and not isinstance(error, Lost):
-                await self._keeper.not_tried(letter, part)
+                await self._keeper.not_tried(letter, letter.out)
             raise
         if to.chat != self.there:
             raise Moved(self.there)  # just then: it is sent anew where people are now
-        letter.messages.append(message)
+        if face.file is not None:
+            letter.document = message
+        else:
+            letter.messages.append(message)
         letter.faces[message] = face
         letter.unnoted[message] = part
         letter.dirty |= content.late
         await self._keeper.out(letter)
-
-    async def _edit(self, letter: Letter, message: int, face: Face) -> None:
-        self._touched = message
-        await self._courier.edit(self.there, message, face)
-        letter.faces[message] = face
 
     # --- what went wrong
 
@@ -316,8 +316,15 @@ class Lane:
                 await self._refused(letter, error)
             case Moved() | Revoked() | Unreachable():
                 await self._closed(letter, error, now)
+        self._say(letter, error)
+
+    def _say(self, letter: Letter, error: Undelivered) -> None:
+        """Once a trouble: until something gets through, it is the same one."""
+        of_letter = isinstance(error, Lost | Refused | MessageGone)
+        trouble = (letter.id if of_letter else 0, type(error))
+        say = logger.debug if trouble in self._said else logger.info
+        self._said.add(trouble)
         why = f"{type(error).__name__}: {error}"
-        say = logger.info if letter.failures <= 1 else logger.debug
         say("outbox.undelivered", chat=self.chat, letter=letter.key, why=why)
 
     def _later(self, letter: Letter, error: Undelivered, now: float) -> None:
@@ -343,24 +350,33 @@ class Lane:
 
     async def _forget_message(self, letter: Letter) -> None:
         """Deleted by somebody: a turn that runs is not shown again, what matters is sent anew."""
-        gone = self._touched
-        letter.messages = [message for message in letter.messages if message != gone]
-        letter.copies = [message for message in letter.copies if message != gone]
+        assert isinstance(self._doing, Edit | Delete)
         letter.live, letter.dismissed = None, True
-        await self._keeper.not_tried(letter, len(letter.messages))
-        await self._keeper.gone(letter, gone)
+        await self._drop(letter, self._doing.message)
 
     async def _refused(self, letter: Letter, error: Refused) -> None:
-        """First it says the same less beautifully; then, that it cannot."""
+        """First it says the same less beautifully; then only what to do; then, that it cannot."""
         letter.refusals += 1
-        if letter.refusals == 1:
-            return
+        match self._doing:
+            case Delete(message=message):  # then at least nothing is left to press
+                with suppress(Undelivered):
+                    await self._courier.strip(self.there, message)
+                letter.refusals -= 1
+                await self._drop(letter, message)
+                return
+            case Send(face=Face(file=File())) if letter.content.parts:
+                letter.refusals, letter.content = 0, without_file(letter.content)
+            case _ if letter.refusals == 1:
+                return
+            case Edit(message=message):  # it is said anew, and that one goes
+                letter.refusals, letter.live, letter.dismissed = 0, None, True
+                await self._without(letter, message)
+                letter.doomed.append(message)
+            case _ if (less := less_of(letter)) is not None:
+                letter.content, letter.live = less, None
+            case _:
+                await self._keeper.shown(letter, letter.version)
         logger.error("outbox.refused", chat=self.chat, letter=letter.key, why=str(error))
-        if letter.refusals == 2:
-            letter.content = Content(parts=(plain(_instead_of(letter)),))
-            letter.live = None
-        else:
-            await self._keeper.shown(letter, letter.version)
 
     async def _closed(self, letter: Letter, error: Undelivered, now: float) -> None:
         match error:
@@ -378,10 +394,3 @@ class Lane:
 
 def _pause(failures: int) -> float:
     return min(2.0 ** min(failures - 1, 10), SLOWEST)
-
-
-def _instead_of(letter: Letter) -> str:
-    if letter.content.file is not None and not letter.content.parts:
-        return f"{letter.content.file.name} could not be sent. Ask for it again."
-    hint = f" /output {letter.session} has it." if letter.session else ""
-    return f"This could not be shown here.{hint}"

@@ -38,6 +38,7 @@ class Content:
     `late`: it can be pressed only once its message is known, so that no button survives a crash on
     a message that nobody knows of.
     `again`: the line that gives this list as it is by then.
+    `bare`: what it says when Telegram takes nothing else of it.
     """
 
     parts: tuple[Rich, ...]
@@ -48,6 +49,7 @@ class Content:
     ask: bool = False
     late: bool = False
     again: str = ""
+    bare: str = ""
 
     def dump(self) -> str:
         return orjson.dumps(asdict(self)).decode()
@@ -97,6 +99,7 @@ class Letter:
     open: bool
     messages: list[int]
     copies: list[int]
+    document: int | None
     tokens: Mapping[tuple[str, str], str]
     faces: dict[int, Face] = field(default_factory=dict)  # message → what it shows
     live: Callable[[], Content] | None = None
@@ -106,6 +109,7 @@ class Letter:
     failures: int = 0
     refusals: int = 0  # of what it says now; after the first, it says it without any formatting
     unnoted: dict[int, int] = field(default_factory=dict)  # message → part: out, but not stored
+    doomed: list[int] = field(default_factory=list)  # cannot be changed, so they go
     dismissed: bool = False  # somebody deleted it: it is not shown again for what only grows
 
     @classmethod
@@ -124,6 +128,7 @@ class Letter:
             open=stored.open,
             messages=list(stored.messages),
             copies=list(stored.copies),
+            document=stored.document,
             tokens=stored.tokens,
         )
 
@@ -133,11 +138,22 @@ class Letter:
             self.refusals = 0
         self.content = Content.load(stored.content)
         self.version, self.open, self.tokens = stored.version, stored.open, stored.tokens
+        self.at = stored.at
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, at: float) -> None:
         """Whatever was shown of it is gone."""
-        self.messages, self.copies, self.faces, self.unnoted = [], [], {}, {}
+        self.at = self.at if self.waits else at
+        self.messages, self.copies, self.document, self.doomed = [], [], None, []
+        self.faces, self.unnoted = {}, {}
         self.tried = self.shown = 0
+
+    def drop(self, message: int) -> None:
+        """It is no message of this letter any more."""
+        for each in (self.messages, self.copies, self.doomed):
+            if message in each:
+                each.remove(message)
+        if self.document == message:
+            self.document = None
 
     @property
     def waits(self) -> bool:
@@ -150,7 +166,12 @@ class Letter:
     @property
     def maybe_there(self) -> bool:
         """Its next message was begun to be sent, and nothing was heard of it."""
-        return self.tried > len(self.messages)
+        return self.tried > self.out
+
+    @property
+    def out(self) -> int:
+        """How many of its messages the chat has."""
+        return len(self.messages) + (self.document is not None)
 
     def looks(self, content: Content) -> list[Face]:
         parts = (
@@ -180,10 +201,15 @@ def marked(face: Face) -> Face:
 def laid_out(actions: Sequence[Action], tokens: Mapping[tuple[str, str], str]) -> Keyboard:
     """Those that belong together in one row; else as many as a phone has room for."""
     rows: list[tuple[tuple[str, str], ...]] = []
-    for row, group in groupby(actions[:BUTTONS], key=lambda action: action.row):
-        buttons = [(head(plain(a.label), LABEL).text, tokens[a.label, a.line]) for a in group]
+    for row, group in groupby(enumerate(actions[:BUTTONS], 1), key=lambda each: each[1].row):
+        buttons = [(_label(n, a), tokens[a.label, a.line]) for n, a in group]
         rows += [tuple(buttons)] if row else _packed(buttons)
     return tuple(rows)
+
+
+def _label(number: int, action: Action) -> str:
+    """Telegram takes no button on which nothing can be seen."""
+    return head(plain(action.label), LABEL).text or f"Option {number}"
 
 
 def _packed(buttons: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from claude_sessions.approvals.preview import Preview, clip
 from claude_sessions.approvals.visible import one_line
+from claude_sessions.cards import option_label
 from claude_sessions.channel import Action, Card, Kind, Notification
 from claude_sessions.commands.figures import clock
 from claude_sessions.commands.replies import RULE
@@ -16,6 +17,7 @@ from claude_sessions.telegram.letters import ROOM, Content, File
 from claude_sessions.telegram.render import (
     Rich,
     from_markdown,
+    head,
     joined,
     newest,
     plain,
@@ -28,6 +30,7 @@ TOOLS = 6  # lines of tools in a row
 SOURCE = 8000  # characters of Markdown: more than what is seen of a turn that runs
 CARD_LINES = 25
 CARD_CHARS = 1800
+PLAN_HEADING = 400  # units at the most, however long the reason why it was decided so
 RING_AFTER = 30.0  # seconds: so long nobody sits and watches
 RINGING = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.LIMIT})
 
@@ -94,10 +97,10 @@ def finished(
     return Content(parts=parts, actions=actions, file=content.file)
 
 
-def whole(markdown: str, file_name: str, last: str = "") -> Content:
+def whole(markdown: str, file_name: str, last: str = "", room: int = ROOM) -> Content:
     """All of it; what would be more than a few messages is a document with a summary."""
     rich = from_markdown(markdown)
-    parts = split(joined(rich, _quiet(last), by="\n\n"), ROOM)
+    parts = split(joined(rich, _quiet(last), by="\n\n"), room)
     if too_long(parts):
         return Content(
             parts=(joined(summary(markdown), _quiet(last), by="\n\n"),),
@@ -195,21 +198,39 @@ def _bold(rich: Rich, name: str) -> Rich:
 
 def _of_card(notification: Notification, card: Card, *, ring: bool) -> Content:
     name, actions = notification.name, notification.actions
+    if card.kind is AskKind.PLAN:
+        return replace(_of_plan(name, card), actions=actions, ring=ring, bare=_bare(name, card))
     if card.decided:
         content = said(notification.text, (), name=name)
         return Content(parts=content.parts[:1], file=_attached(card))
-    match card.kind:
-        case AskKind.PLAN:
-            opening = _bold(plain(f"📋 {name} has a plan"), name)
-            body = whole(card.preview.body, f"{name}-plan.md")
-            parts = (*split(joined(opening, body.parts[0], by="\n\n"), ROOM), *body.parts[1:])
-            return Content(parts=parts, actions=actions, file=body.file, ring=ring)
-        case AskKind.QUESTION:
-            rich = joined(_bold(plain(f"❓ {name} asks"), name), *_questions(card))
-        case _:
-            rich = _request(notification, card, clipped(card.preview))
-    parts = tuple(split(rich, ROOM))
-    return Content(parts=parts, actions=actions, file=_attached(card), ring=ring)
+    if card.kind is AskKind.QUESTION:
+        rich = joined(_bold(plain(f"❓ {name} asks"), name), *_questions(card))
+    else:
+        rich = _request(notification, card, clipped(card.preview))
+    return Content(
+        parts=tuple(split(rich, ROOM)),
+        actions=actions,
+        file=_attached(card),
+        ring=ring,
+        bare=_bare(name, card),
+    )
+
+
+def _of_plan(name: str, card: Card) -> Content:
+    """Decided, only its heading is another: what was agreed on stays to be read."""
+    says = f"{card.decided}\n📋 {name} had a plan" if card.decided else f"📋 {name} has a plan"
+    opening = head(_bold(plain(says), name), PLAN_HEADING)
+    body = whole(card.preview.body, f"{name}-plan.md", room=ROOM - PLAN_HEADING)
+    first, *more = body.parts or (Rich(text=""),)
+    return Content(parts=(joined(opening, first, by="\n\n"), *more), file=body.file)
+
+
+def _bare(name: str, card: Card) -> str:
+    """Should Telegram not take it: nothing that Claude has written."""
+    if card.decided:
+        return card.decided
+    where = f"/approvals {card.approval_id}"
+    return f"{name} asks for something that could not be shown here. {where} has it."
 
 
 def clipped(preview: Preview) -> Preview:
@@ -234,8 +255,8 @@ def _questions(card: Card) -> list[Rich]:
         lines.append(plain(question.text))
         described = zip(question.options, question.descriptions, strict=False)
         lines += [
-            plain(f"• {one_line(option, 60)}" + (f" — {one_line(why, 120)}" if why else ""))
-            for option, why in described
+            plain(f"• {option_label(option, n)[:60]}" + (f" — {one_line(why, 120)}" if why else ""))
+            for n, (option, why) in enumerate(described, 1)
         ]
         if question.multi:
             lines.append(styled("Several may be chosen: reply like 1, 3", "italic"))

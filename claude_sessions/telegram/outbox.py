@@ -159,7 +159,7 @@ class Outbox:
         ]
         if content.ring and self.quiet(to):
             content = replace(content, ring=False)
-        at = self._clock.now().timestamp()
+        at = self._now()
         try:
             stored = await self._log.change(
                 lambda store: store.mail.put(
@@ -299,7 +299,7 @@ class Outbox:
 
     @property
     def oldest(self) -> float | None:
-        """When the letter that waits longest was written; in seconds since 1970."""
+        """Since when the one waits that waits longest; in seconds since 1970."""
         return min((letter.at for letter in self._letters.values() if letter.waits), default=None)
 
     @property
@@ -339,7 +339,8 @@ class Outbox:
     async def adopt(self, letter: int, chat: int, message: int) -> None:
         """A copy of it that nobody knew of: its answer had been lost. It is kept true too."""
         there = self._chats.there(chat)
-        await self._change(lambda mail: mail.adopt(self.bot, there, message, letter))
+        at = self._now()
+        await self._change(lambda mail: mail.adopt(self.bot, there, message, letter, at=at))
         stored = await asyncio.to_thread(self.mail.letter, letter)
         if stored is None:
             return
@@ -347,7 +348,7 @@ class Outbox:
         if known is None:
             known = Letter.of(stored)
             self._add(known)
-        known.copies = list(stored.copies)
+        known.copies, known.at = list(stored.copies), stored.at
         known.shown = min(known.shown, known.version - 1)
         self._stir(known.to.chat)
 
@@ -392,10 +393,10 @@ class Outbox:
             for letter in self._lane(chat).letters.values()
             if self.topics.thread(letter.to, letter.session) == thread
         ]
-        words = self.topics.gone(chat, thread)
+        words, at = self.topics.gone(chat, thread), self._now()
         for letter in letters:
-            letter.begin_anew()
-            await self._note(letter, lambda mail: mail.begin_anew(letter.id))  # noqa: B023
+            letter.begin_anew(at)
+            await self._note(letter, lambda mail: mail.begin_anew(letter.id, at=at))  # noqa: B023
         await self.put(Address(chat), f"topic:{thread}", Content(parts=(plain(words),)))
 
     def migrated(self, chat: int, to: int) -> None:
@@ -403,15 +404,19 @@ class Outbox:
         if self._chats.move(chat, to):
             logger.info("outbox.migrated", chat=chat, to=to)
             for letter in self._lane(chat).letters.values():
-                letter.begin_anew()
+                letter.begin_anew(self._now())
             self._group.create_task(self._leave(chat), name=f"outbox.leave:{chat}")
             self._stir(chat)
 
     async def _leave(self, chat: int) -> None:
         try:
-            await self._change(lambda mail: mail.leave(self.bot, chat))
+            at = self._now()
+            await self._change(lambda mail: mail.leave(self.bot, chat, at=at))
         except SessionsError as error:  # no room: the next start does it
             logger.warning("outbox.not_left", chat=chat, why=str(error))
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
 
     async def trouble_at(self, chat: int, words: str) -> None:
         self.trouble(chat, words)

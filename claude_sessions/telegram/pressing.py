@@ -32,6 +32,7 @@ AT_ONCE = 0.08  # seconds: what takes longer is answered by a message
 TOAST = 180
 TWICE = 2.0  # seconds in which a finger that trembles presses once
 OLD = "This button is from long ago. /sessions shows what there is now."
+AWAY = "You pressed “{}” while I was away. Press it again if you still want it."
 ELSEWHERE = "This button belongs to another chat."
 TWICE_SAID = "Pressed twice: the first press counts."
 NOT_HERE = "This button belongs to another message."
@@ -69,14 +70,15 @@ class Presses:
         self._welcome = welcome
         self._pressed: dict[tuple[str, int], float] = {}  # button, person → when
 
-    async def take(self, update_id: int, query: CallbackQuery) -> None:
-        await self._take(update_id, query)
+    async def take(self, update_id: int, query: CallbackQuery, late: bool) -> None:
+        """`late`: it may be from long ago, so that its person may have other wishes by now."""
+        await self._take(update_id, query, late)
         person, message = self._people.find(query.from_user), query.message
         if person is not None and message is not None:  # after it: a press is answered at once
             at = Address(self._places.chat(message.chat.id))
             await self._welcome.back(self._people.caller(person, at), at)
 
-    async def _take(self, update_id: int, query: CallbackQuery) -> None:
+    async def _take(self, update_id: int, query: CallbackQuery, late: bool) -> None:
         person = self._people.find(query.from_user)
         message = query.message
         if person is None or message is None or query.data is None:
@@ -94,9 +96,13 @@ class Presses:
         caller = self._people.caller(person, self._places.channel(at))
         if twice and not button.key.startswith("card:"):
             await self._say(update_id, query, None, TWICE_SAID)
+        elif late and not await self._toast(query, ""):
+            self._pressed.pop((query.data, query.from_user.id), None)  # it was not obeyed
+            reply = c.Reply(text=AWAY.format(button.label))
+            await self._door.reply(at, [update_id], reply, caller)
         elif button.line.startswith("/backlog "):
             text = await self._backlog.decide(button.line, query.from_user.id)
-            await self._say(update_id, query, None, text)
+            await self._say(update_id, query, button if late else None, text)
         elif button.needs_text:
             await self._ask(update_id, query, button, at, caller)
         else:
@@ -149,10 +155,9 @@ class Presses:
     ) -> None:
         """The answer is the reply to this, or what they say next."""
         if (refusal := _refusal(button.line, caller)) is not None:
-            await self._toast(query, refusal)
-            await self._inbox.mark([update_id], "done")
+            await self._say(update_id, query, button, refusal)
             return
-        self._door.ask(at, query.from_user.id, button.line)
+        self._door.ask(at, query.from_user.id, button, caller)
         content = Content(parts=(plain(f"{button.label}: reply with the words."),), ask=True)
         key = f"ask:{button.token}:{update_id}"
         await self._outbox.put(at, key, content, session=button.session, done=[update_id])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from claude_sessions.settings import Settings
 from claude_sessions.storage.documents import Documents
 from claude_sessions.storage.mail import StoredUpdate
 from claude_sessions.telegram import looks
-from claude_sessions.telegram.address import Address
+from claude_sessions.telegram.address import Address, is_chat
 from claude_sessions.telegram.backlog import Backlog
 from claude_sessions.telegram.bindings import Bindings
 from claude_sessions.telegram.bot import PollingBot
@@ -83,6 +82,7 @@ class Telegram:
         self._home = home
         self._people = People(settings.people)
         self._topics = topics
+        self._chats = chats
         self._places = Places(chats, topics=topics.on)
         self._spawned: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
         self.outbox = outbox
@@ -98,7 +98,7 @@ class Telegram:
     @property
     def maker(self) -> Maker:
         return Maker(
-            accepts=lambda channel: Address.of_channel(channel) is not None,
+            accepts=is_chat,
             make=self._channel,
             caller=self._people.answered_at,
             durable=True,
@@ -123,8 +123,8 @@ class Telegram:
             async with asyncio.TaskGroup() as group:
                 self._spawned = lambda work, name: group.create_task(work, name=name)
                 await asyncio.to_thread(parcels.sweep)
-                self._open(packing, fronts, self._clock.now())
-                self._spawned(self._follow_lists(), "telegram.lists")
+                self._open(packing, fronts)
+                self._spawned(self._follow(), "telegram.lists")
                 self.outbox.trouble = self._unreachable
                 self._topics.forums.trouble = self._no_topics
                 self.outbox.begin()
@@ -138,16 +138,13 @@ class Telegram:
         finally:  # letters still leave, but there is nobody to carry news of them
             self.outbox.trouble = self._topics.forums.trouble = _unheard
 
-    async def _follow_lists(self) -> None:
-        stop = self._log.observe(self._lists.see)
-        try:
+    async def _follow(self) -> None:
+        with ExitStack() as stack:
+            for see in (self._lists.see, self._door.see):
+                stack.callback(self._log.observe(see))
             await self._lists.run()
-        finally:
-            stop()
 
-    def _open(
-        self, perform: Perform, fronts: Callable[[str], Sequence[str]], started: datetime
-    ) -> None:
+    def _open(self, perform: Perform, fronts: Callable[[str], Sequence[str]]) -> None:
         self._door = Door(
             bot=self._bot,
             inbox=self.inbox,
@@ -167,7 +164,6 @@ class Telegram:
             inbox=self.inbox,
             outbox=self.outbox,
             places=self._places,
-            started=started,
             minutes=self._settings.telegram.old_updates_minutes,
             people=self._people,
             hear=self._door.hear,
@@ -192,6 +188,7 @@ class Telegram:
             hear=self._backlog.hear,
             press=presses.take,
             pass_over=self._door.pass_over,
+            lag=self.inbox.lag,
         )
 
     def _caretaker(self) -> Caretaker:
@@ -275,7 +272,8 @@ class Telegram:
                 ChatHealth(
                     chat=chat,
                     waiting=waiting,
-                    budget=self.outbox.budget.left(chat, now),
+                    budget=self.outbox.budget.left(self._chats.there(chat), now),
+                    room=self.outbox.budget.room(self._chats.there(chat), now),
                     unreachable=unreachable.get(chat),
                 )
                 for chat, waiting in self.outbox.depths.items()

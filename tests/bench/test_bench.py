@@ -12,6 +12,7 @@ from claude_agent_sdk import ClaudeSDKError
 from bench import bare, log, machine
 from bench.__main__ import GROUPS
 from bench.figure import Figure
+from bench.measured import Measured, read, write
 from bench.table import amount, document, row
 from bench.timing import interleaved
 from claude_sessions.demo import Sandbox
@@ -21,10 +22,14 @@ from claude_sessions.errors import EngineError
 from claude_sessions.model import PermissionMode, SessionSpec
 
 
+def measured(figures: Sequence[Figure]) -> Measured:
+    return Measured(group="some", figures=list(figures), date="2026-01-01", load="0.1 → 0.2")
+
+
 def told(figures: Sequence[Figure]) -> int:
     """How many of them have a target; all must have a baseline and stand in the table."""
     assert all(figure.value > 0 and (figure.baseline or 0) > 0 for figure in figures)
-    table = document(figures, {"Cores": "2"})
+    table = document([measured(figures)], {"Cores": "2"})
     assert all(f"| {figure.name} | " in table for figure in figures)
     return sum(figure.met is not None for figure in figures)
 
@@ -118,9 +123,27 @@ def test_a_missed_target_is_said_loudly() -> None:
         met=False,
     )
     assert row(slow) == ("launch", "500 ms", "400 ms (bare)", "1.25 ×, +100 ms", "≤ 1.15 ×", "NO")
-    text = document([slow], {"Cores": "2"})
+    text = document([measured([slow])], {"Cores": "2"})
     assert "| NO |" in text
     assert "1 of 1 targets:** launch." in text
+
+
+def test_what_was_not_measured_anew_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    assert read(file) == []
+    figure = Figure(
+        name="a", value=1.5, unit="ms", baseline=None, baseline_name="", target="", met=None
+    )
+    write(file, [measured([figure])])
+    assert read(file) == [measured([figure])]
+
+
+async def test_the_gateway_is_measured_beside_bare_starlette() -> None:
+    figures = await GROUPS["gateway"](0)
+    calls, replay, idle, spread, given = figures
+    assert told([calls, replay]) == 2
+    assert idle.met is not None
+    assert min(spread.value, given.value) > 0
 
 
 def test_what_is_counted_is_told_without_a_fraction() -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from http import HTTPStatus
 from urllib.parse import unquote
 
@@ -27,9 +28,10 @@ class Response:
     body: bytes = field(default=b"", repr=False)
     content_type: str = "application/json"
 
-    def encoded(self) -> bytes:
+    def encoded(self, at: float) -> bytes:
         head = (
             f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}\r\n"
+            f"Date: {formatdate(at, usegmt=True)}\r\n"
             f"Content-Type: {self.content_type}\r\n"
             f"Content-Length: {len(self.body)}\r\n"
             "Connection: keep-alive\r\n\r\n"
@@ -42,8 +44,9 @@ Answer = Callable[[Request], Awaitable[Response | None]]
 
 
 class Listener:
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer, *, now: Callable[[], float]) -> None:
         self._answer = answer
+        self._now = now
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._server: asyncio.Server | None = None
         self.failures: list[Exception] = []
@@ -97,7 +100,7 @@ class Listener:
             response = await self._answer(await read_request(reader))
             if response is None:
                 return
-            writer.write(response.encoded())
+            writer.write(response.encoded(self._now()))
             await writer.drain()
 
 

@@ -45,13 +45,17 @@ class Person:
         caption: str = "",
         album: str | None = None,
         size: int | None = None,
+        origin: Json | None = None,
         **how: Any,
     ) -> Message:
+        """`origin`: whose it was, when it is forwarded."""
         file = self._cloud.files.add("photos", ".jpg", content, size)
         small = self._cloud.files.add("photos", ".jpg", content[:1024])
         media: Json = {"photo": [photo_size(small, 90, 67), photo_size(file, 1280, 960)]}
         if album is not None:
             media["media_group_id"] = album
+        if origin is not None:
+            media["forward_origin"] = origin
         return self._sends(chat, text=caption, media=media, **how)
 
     async def sends_document(

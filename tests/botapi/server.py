@@ -46,7 +46,7 @@ class BotApi:
             first_update=first_update,
         )
         self._answering = Answering(self._cloud, token=token, clock=clock)
-        self._listener = Listener(self._answering.answer)
+        self._listener = Listener(self._answering.answer, now=now)
         self.limits = limits
 
     async def __aenter__(self) -> Self:

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from claude_sessions.commands import (
     DEFAULT_RESUME_PROMPT,
     HERE,
+    AddMarketplace,
+    AddMcpServer,
     AddRule,
     AddSchedule,
     Adopt,
     Answer,
+    AuthMcpServer,
     Background,
     Command,
     Cost,
@@ -22,17 +25,23 @@ from claude_sessions.commands import (
     DeleteSchedule,
     Diff,
     Digest,
+    DisablePlugin,
+    EnablePlugin,
     Foreground,
     Forget,
     GetFile,
     Help,
+    InstallPlugin,
     Interrupt,
     Kill,
     Launch,
     ListApprovals,
     ListFound,
+    ListMarketplaces,
+    ListMcpServers,
     ListModels,
     ListModes,
+    ListPlugins,
     ListProjects,
     ListQueue,
     ListResumable,
@@ -42,11 +51,15 @@ from claude_sessions.commands import (
     ListTasks,
     ListTurns,
     ListWorktrees,
+    McpServerStatus,
     MergeWorktree,
     MoveToWorktree,
     Output,
+    Pause,
     PauseSchedule,
     Quiet,
+    RemoveMarketplace,
+    RemoveMcpServer,
     RemoveWorktree,
     Rename,
     Respond,
@@ -65,7 +78,9 @@ from claude_sessions.commands import (
     Talk,
     Trust,
     Undo,
+    UninstallPlugin,
     Untrust,
+    UpdatePlugin,
     Wait,
     Withdraw,
 )
@@ -74,7 +89,7 @@ from claude_sessions.commands.lexer import FLAGS, JUNK
 from claude_sessions.commands.readers import READERS
 from claude_sessions.commands.usage import NAMES
 from claude_sessions.errors import UsageError
-from claude_sessions.model import PermissionMode, Scope, Verdict
+from claude_sessions.model import ConfigScope, PermissionMode, Scope, Transport, Verdict
 
 ALLOW, DENY = Verdict.ALLOW, Verdict.DENY
 
@@ -149,6 +164,7 @@ LINES: dict[str, Command] = {
     "/queue web": ListQueue(session="web"),
     "/wait web": Wait(session="web"),
     "/sleep web": Sleep(session="web"),
+    "/pause web": Pause(session="web"),
     "/turns web": ListTurns(session="web"),
     "/diff web": Diff(session="web"),
     "/diff web --turn 2": Diff(session="web", turn=2),
@@ -244,6 +260,55 @@ LINES: dict[str, Command] = {
     "/worktrees remove web": RemoveWorktree(worktree="web"),
     "/worktrees remove --yes web": RemoveWorktree(worktree="web", keep_branch=True),
     "/worktrees move web": MoveToWorktree(session="web"),
+    "/plugins": ListPlugins(),
+    "/plugin list --dir web": ListPlugins(directory="web"),
+    "/plugins available": ListPlugins(available=True),
+    "/plugins marketplaces": ListMarketplaces(),
+    "/plugins marketplace": ListMarketplaces(),
+    "/plugins marketplace add team/tools": AddMarketplace(source="team/tools"),
+    "/plugins marketplace remove tools": RemoveMarketplace(name="tools"),
+    "/plugins marketplace remove tools --yes": RemoveMarketplace(name="tools", confirmed=True),
+    "/plugins install review@tools": InstallPlugin(plugin="review@tools"),
+    "/plugins install review --scope proj --dir web": InstallPlugin(
+        plugin="review", scope=ConfigScope.PROJECT, directory="web"
+    ),
+    "/plugins update review": UpdatePlugin(plugin="review"),
+    "/plugins ENABLE review --scope local": EnablePlugin(plugin="review", scope=ConfigScope.LOCAL),
+    "/plugins disable review": DisablePlugin(plugin="review"),
+    "/plugins uninstall review": UninstallPlugin(plugin="review"),
+    "/plugins uninstall review --scope user --yes": UninstallPlugin(
+        plugin="review", scope=ConfigScope.USER, confirmed=True
+    ),
+    "/mcp": ListMcpServers(),
+    "/mcp --dir web": ListMcpServers(directory="web"),
+    "/mcp status tickets": McpServerStatus(server="tickets"),
+    "/mcp add tickets -- npx -y it --flag": AddMcpServer(
+        server="tickets", command="npx", arguments=("-y", "it", "--flag")
+    ),
+    '/mcp add tickets --env A=1 --env "B=x = y" npx': AddMcpServer(
+        server="tickets", command="npx", env={"A": "1", "B": "x = y"}
+    ),
+    '/mcp add far https://h.example/mcp --header "X-Key: a: b" --header X-B:c': AddMcpServer(
+        server="far",
+        transport=Transport.HTTP,
+        url="https://h.example/mcp",
+        headers={"X-Key": "a: b", "X-B": "c"},
+    ),
+    "/mcp add far --transport sse --scope local --dir web http://h.example/": AddMcpServer(
+        server="far",
+        transport=Transport.SSE,
+        url="http://h.example/",
+        scope=ConfigScope.LOCAL,
+        directory="web",
+    ),
+    "/mcp remove far": RemoveMcpServer(server="far"),
+    "/mcp remove far --scope user --yes": RemoveMcpServer(
+        server="far", scope=ConfigScope.USER, confirmed=True
+    ),
+    "/mcp auth far": AuthMcpServer(server="far"),
+    "/mcp auth far http://localhost:1/callback?code=a&state=b": AuthMcpServer(
+        server="far", answer="http://localhost:1/callback?code=a&state=b"
+    ),
     "/cost web": Cost(session="web"),
     "/stats": Stats(),
     "/claude_stats": Stats(),
@@ -336,6 +401,22 @@ REFUSED = {
     "/worktrees merge web --yes": "--yes does not go with that",
     "/worktrees remove web --into main": "--into does not go with that",
     "/tasks web b1": "“b1” is too much here",
+    "/plugins drop review": "/plugins can install, update, uninstall, enable, disable and",
+    "/plugins install": "The plugin (name@marketplace) is missing",
+    "/plugins install review --yes": "--yes does not go with that",
+    "/plugins available --scope user": "--scope does not go with that",
+    "/plugins install review --scope once": "“once” is none of: user, project, local",
+    "/plugins marketplace add": "The marketplace's address is missing",
+    "/plugins marketplace drop x": "/plugins marketplace can add and remove, not “drop”",
+    "/plugins marketplace add x --dir y": "--dir does not go with that",
+    "/mcp start far": "/mcp can add, remove, status and auth, not “start”",
+    "/mcp add far": "The server's command or URL is missing",
+    "/mcp add far https://h.example more": "“more” is too much here: a URL stands alone",
+    "/mcp add far --env A npx": "--env takes KEY=VALUE",
+    "/mcp add far --header A https://h.example": '--header takes "NAME: VALUE"',
+    "/mcp add far --transport pipe npx": "“pipe” is none of: stdio, http, sse",
+    "/mcp add far npx --flag": "There is no --flag here. If it belongs to your text, put --",
+    "/mcp remove far --env A=1": "--env does not go with that",
     "/schedule tomorrow go": "When? Say a cron line in quotes, in 2h or at 18:30, not “tomorrow”",
     "/schedule in": "The time is missing",
     "/schedule in 2h": "The prompt is missing",
@@ -458,12 +539,13 @@ SEEDS = "claude claude_sessions claude_fg claude_bg claude_kill claude_resume cl
 SHORT = (
     "new sessions ls fg bg kill resume say output stats rename cost interrupt stop mode model"
     " approvals allow deny answer rules trust untrust tasks withdraw help start claude_stats"
-    " queue wait sleep turns forget budget"
+    " queue wait sleep pause turns forget budget"
     " schedule schedules"
     " projects adopt"
     " worktrees worktree"
     " diff undo get"
     " digest quiet status"
+    " plugins plugin mcp"
 )
 
 

@@ -15,11 +15,11 @@ from claude_sessions.clock import Clock
 from claude_sessions.config import make_home
 from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.demo import Sandbox
-from claude_sessions.gateway.server import ADDRESS
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
+from claude_sessions.places import ADDRESS
 from claude_sessions.settings import Settings
-from claude_sessions.tokens import FILE
+from claude_sessions.token_file import FILE
 from tests.journeys.chat import Chat
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from claude_sessions import commands as c
 from claude_sessions.commands.execute import execute
 from claude_sessions.demo import Sandbox, Script, bash, hang, say
+from claude_sessions.errors import ConfigError
 from claude_sessions.settings import Settings
 from claude_sessions.state import SessionState
+from tests.botapi import BotApi
 from tests.journeys.chat import Chat, chatting, settings_for
 from tests.orchestrator.counterpart import Recorder, recorder, webhook
 from tests.waiting import eventually
@@ -55,6 +60,51 @@ async def orchestrated(
     )
     async with chatting(sandbox, workdir, settings=settings) as chat:
         yield Orchestrated(chat, messages, events)
+
+
+@pytest.mark.parametrize("fallback", ["telegram", "telegram|@me"])
+async def test_what_is_no_chat_of_the_bot_wakes_the_orchestrator(
+    sandbox: Sandbox, workdir: Path, fallback: str
+) -> None:
+    async with webhook() as hook, BotApi() as api:
+        bot = {"token": api.token, "base_url": api.base_url, "base_file_url": api.base_file_url}
+        plain = configured(workdir, {"fallback": fallback}, webhook_url=hook.url)
+        people = [{"name": "ada", "role": "admin", "telegram": 1001}]
+        both = plain.model_dump(exclude_unset=True) | {"telegram": bot, "people": people}
+        settings = Settings.model_validate(both)
+        async with chatting(sandbox, workdir, settings=settings) as chat:
+            caller = replace(chat.caller, channel=None)
+            await execute(chat.daemon.pool, c.Launch(prompt="hello"), caller)
+            await eventually(lambda: hook.calls, 20)
+
+
+async def test_a_chat_of_telegrams_is_the_orchestrators_where_there_is_no_bot(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with orchestrated(sandbox, workdir, fallback="telegram|1001") as there:
+        state = await there.launch("hello", origin=None)
+        await there.chat.daemon.manager.kill(state)
+        await eventually(lambda: there.messages.calls, 20)
+        assert there.messages.calls[0]["argv"][2:6] == ["--channel", "telegram", "--target", "1001"]
+
+
+@pytest.mark.parametrize(
+    ("fallback", "orders", "told"),
+    [
+        ("telegram", {}, "nothing would ever be told to telegram; write telegram|ID"),
+        ("telegram|@me", {}, "write telegram|ID"),
+        ("1001", {}, "configure a bot"),
+        ("discord|1", {}, "configure [orchestrator]"),
+        ("discord", {"message_command": ["true"]}, "write channel|target"),
+    ],
+)
+async def test_a_channel_that_leads_nowhere_is_refused_at_the_start(
+    sandbox: Sandbox, workdir: Path, fallback: str, orders: dict[str, Any], told: str
+) -> None:
+    settings = configured(workdir, {"fallback": fallback}, **orders)
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        async with chatting(sandbox, workdir, settings=settings):
+            pass
 
 
 def read_all(state: SessionState) -> str:

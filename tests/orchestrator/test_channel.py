@@ -188,6 +188,8 @@ async def test_a_session_that_is_forgotten_is_still_told_of(stage: Stage) -> Non
     assert stage.heads(stage.events) == ["⛔ fix-auth was stopped"]
 
 
-def test_telegram_and_the_terminal_are_not_its() -> None:
-    assert [is_foreign(i) for i in ("telegram|1", "console|local")] == [False, False]
-    assert [is_foreign(i) for i in ("discord|1", "unknown", "gateway")] == [True, True, True]
+def test_what_the_bot_takes_and_the_terminal_are_not_its() -> None:
+    taken = {"telegram|1"}.__contains__
+    assert [is_foreign(i, taken) for i in ("telegram|1", "console|local")] == [False, False]
+    others = ("discord|1", "unknown", "gateway", "telegram", "telegram|@me", "telegram|", "console")
+    assert all(is_foreign(channel, taken) for channel in others)

@@ -15,7 +15,7 @@ from claude_sessions.demo import Sandbox
 from claude_sessions.settings import Settings
 from tests.botapi import BotApi, Person
 
-OWNER, VIEWER, PROMPTER = 1001, 1002, 1003
+OWNER, VIEWER, PROMPTER, APPROVER = 1001, 1002, 1003, 1004
 
 
 @dataclass
@@ -40,6 +40,7 @@ def settings_for(api: BotApi, workdir: Path, **more: Any) -> Settings:
         {"name": "owner", "role": "admin", "telegram": OWNER},
         {"name": "vic", "role": "viewer", "telegram": VIEWER},
         {"name": "pat", "role": "prompter", "telegram": PROMPTER},
+        {"name": "pam", "role": "approver", "telegram": APPROVER},
     ]
     sessions = {"default_workdir": workdir, "pass_env": ("*",), **more.pop("sessions", {})}
     return Settings.model_validate(

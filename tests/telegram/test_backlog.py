@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from claude_sessions.demo import Sandbox, Script, ScriptedModel
 from tests.botapi import BotApi, Person
 from tests.telegram.phone import OWNER, PROMPTER, Phone, phone_of
+from tests.telegram.travel import TravelClock
 from tests.waiting import eventually
 
 ASKED = "came while I was away"
@@ -93,6 +97,55 @@ async def test_a_long_paste_is_one_message_also_after_a_restart(
             await owner.chat.shows(f"1 message {ASKED}", timeout=20)
             await eventually(lambda: api.pending == 0)
     assert f"2 messages {ASKED}" not in owner.chat.text()
+
+
+# --- what is old, and by which clock
+
+
+async def test_what_was_said_while_telegram_could_not_be_reached_is_asked_about_too(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path
+) -> None:
+    clock = TravelClock(datetime.now(UTC))
+    async with (
+        BotApi(clock=clock.monotonic, now=clock.timestamp) as api,
+        phone_of(sandbox, workdir, api, clock=clock) as phone,
+    ):
+        await phone.owner.says("/new --fg --name first hello")
+        await phone.owner.chat.shows("context", timeout=20)
+        await api.goes_down()
+        await phone.owner.says("delete it all")
+        clock.jump(hours=2)
+        await api.comes_back()
+        await phone.owner.chat.shows(f"1 message {ASKED}", timeout=40)
+        assert model.prompts() == ["hello"]
+        await phone.owner.presses("Run")
+        await phone.owner.chat.shows("You said: delete it all", timeout=20)
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+async def test_a_clock_that_is_wrong_makes_nothing_older_or_newer(
+    sandbox: Sandbox, workdir: Path, api: BotApi, hours: int
+) -> None:
+    clock = TravelClock(datetime.now(UTC) + timedelta(hours=hours))
+    async with phone_of(sandbox, workdir, api, clock=clock) as phone:
+        await said_long_ago(phone.owner, "/projects")
+        await phone.owner.chat.shows(f"1 message {ASKED}")
+        await phone.owner.says("/sessions")
+        await phone.owner.chat.shows("No sessions")
+        await phone.owner.says("/status", date=int(time.time()) + 7200)
+        await phone.owner.chat.shows("Telegram")
+    assert f"2 messages {ASKED}" not in phone.owner.chat.text()
+
+
+async def test_whoever_wants_to_be_asked_about_all_that_is_old_is_not_asked_about_what_is_new(
+    sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    owner = api.person(OWNER, "Ada")
+    await owner.says("/projects", date=int(time.time()) - 20)
+    async with phone_of(sandbox, workdir, api, telegram={"old_updates_minutes": 0}):
+        await owner.chat.shows(f"1 message {ASKED}")
+        await owner.says("/sessions")
+        await owner.chat.shows("No sessions")
 
 
 async def test_nobody_else_decides_about_them(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from claude_sessions.demo import Sandbox, Script, bash, plan, question, say, write
+from claude_sessions.demo import Sandbox, Script, ScriptedModel, bash, plan, question, say, write
 from claude_sessions.telegram.menu import menu
 from tests.botapi import BotApi, Message
-from tests.telegram.phone import PROMPTER, Phone, phone_of
+from tests.extensions.oauth import guarded_server, where_the_browser_ends
+from tests.extensions.places import marketplace
+from tests.telegram.phone import APPROVER, PROMPTER, Phone, phone_of
 from tests.waiting import eventually
 
 
@@ -219,6 +221,38 @@ async def test_a_background_task_is_stopped_with_a_press(script: Script, phone: 
     assert "is being stopped" in await press.answered()
 
 
+# --- plugins and MCP servers
+
+
+async def test_a_plugin_is_switched_off_with_a_press_and_the_list_shows_it(
+    phone: Phone, workdir: Path
+) -> None:
+    marketplace(workdir / "mkt")
+    await phone.owner.says("/plugins marketplace add ./mkt")
+    await phone.owner.chat.shows("Successfully added marketplace")
+    await phone.owner.says("/plugins install tiny")
+    await phone.owner.chat.shows("It brings commands.")
+    await phone.owner.says("/plugins")
+    listed = await phone.owner.chat.shows("🧩 tiny@locmkt 1.0.0")
+    assert labels(listed) == [["Disable tiny", "Update tiny", "Uninstall tiny"]]
+    await phone.owner.presses("Disable tiny", listed)
+    await eventually(lambda: listed.text.startswith("▫️ tiny@locmkt"))
+    assert listed.button_labels[0] == "Enable tiny"
+
+
+async def test_a_login_is_finished_with_what_is_sent_back(phone: Phone) -> None:
+    with guarded_server() as url:
+        await phone.owner.says(f"/mcp add guarded {url}")
+        await phone.owner.chat.shows("Added HTTP MCP server guarded")
+        await phone.owner.says("/mcp auth guarded")
+        asks = await phone.owner.chat.shows("guarded wants a login", timeout=20)
+        address = next(line for line in asks.text.splitlines() if line.startswith("http"))
+        await phone.owner.presses("Send the address", asks)
+        await phone.owner.chat.shows("reply with the words")
+        await phone.owner.says(where_the_browser_ends(address))
+        await phone.owner.chat.shows("Logged in to guarded", timeout=20)
+
+
 # --- buttons that want words
 
 
@@ -246,6 +280,67 @@ async def test_words_in_reply_to_another_session_are_not_taken_for_a_reason(
     await phone.owner.says("something else", reply_to=answer.id)
     await phone.owner.chat.shows("You said: something else", timeout=20)
     assert "maker asks" in phone.owner.chat.text()
+
+
+async def asked_why(script: Script, phone: Phone) -> Message:
+    """Who asks for the reason to deny what maker wants; another session is in front."""
+    script.on("make", bash("touch made"), say("Made."))
+    await opened(phone, "first")
+    await phone.owner.says("/new --name maker make")
+    await phone.owner.chat.shows("maker asks", timeout=20)
+    await phone.owner.presses("Deny + tell why")
+    return await phone.owner.chat.shows("reply with the words")
+
+
+async def decided_by_pam(phone: Phone) -> None:
+    await phone.api.person(APPROVER, "Pam").says("/deny maker")
+    await phone.owner.chat.shows("Denied by pam", timeout=20)
+
+
+async def test_words_for_what_was_decided_meanwhile_go_to_the_session_all_the_same(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await asked_why(script, phone)
+    await decided_by_pam(phone)
+    await phone.owner.says("use the other file")
+    told = await model.asked("use the other file", timeout=20)
+    assert any("make" in str(message) for message in told.messages)
+
+
+async def test_a_reply_to_who_asked_for_what_was_decided_meanwhile_is_offered_to_the_session(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    asking = await asked_why(script, phone)
+    await decided_by_pam(phone)
+    await phone.owner.says("use the other file", reply_to=asking)
+    await phone.owner.chat.shows("Already denied by pam (Telegram)")
+    assert not model.about("use the other file")
+    await phone.owner.presses("Say it to the session")
+    told = await model.asked("use the other file", timeout=20)
+    assert any("make" in str(message) for message in told.messages)
+
+
+async def test_whoever_decided_otherwise_themselves_speaks_to_whom_they_speak(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    await asked_why(script, phone)
+    await phone.owner.presses("Allow")
+    await phone.owner.chat.shows("result seen", timeout=20)
+    await phone.owner.says("and now?")
+    told = await model.asked("and now?", timeout=20)
+    assert any("hello first" in str(message) for message in told.messages)
+
+
+async def test_words_for_what_nobody_asks_any_more_after_a_restart_are_not_lost(
+    script: Script, model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    async with phone_of(sandbox, workdir, api) as phone:
+        asking = await asked_why(script, phone)
+    async with phone_of(sandbox, workdir, api) as phone:
+        await phone.owner.says("use the other file", reply_to=asking)
+        await phone.owner.chat.shows("That is no longer asked.")
+        await phone.owner.presses("Say it to the session")
+        await model.asked("use the other file", timeout=20)
 
 
 # --- files

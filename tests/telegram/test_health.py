@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from claude_sessions.telegram.health import BotHealth, ChatHealth, report
 
-OWNER = ChatHealth(chat=1001, waiting=0, budget="3 of 3 now, 1 a second")
+OWNER = ChatHealth(chat=1001, waiting=0, budget="3 of 3 now, 1 a second", room=3)
 WELL = BotHealth(polled=3.0, trouble=None, waiting=0, oldest=None, chats=[OWNER])
 NAMES = {1001: "owner"}
 
@@ -43,7 +43,7 @@ def test_what_waits_long_is_marked_what_waits_a_moment_is_not() -> None:
 
 
 def test_chats_that_cannot_be_reached_come_first_and_a_phone_is_not_flooded() -> None:
-    gone = ChatHealth(chat=-100500, waiting=2, budget="", unreachable="bot was kicked")
+    gone = ChatHealth(chat=-100500, waiting=2, budget="", room=0, unreachable="bot was kicked")
     ok, lines = told(replace(WELL, chats=[*[OWNER] * 8, gone]))
     assert not ok
     assert lines[2] == "  ⚠️ chat -100500: cannot be reached (bot was kicked) · 2 to send"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_sessions.clock import ManualClock
 from claude_sessions.telegram.letters import File
 from tests.botapi import BotApi, Drop, Person, status
 from tests.telegram.post import ADA, BOT, STOP, outbox_in, shown, texts, waiting, words
@@ -85,6 +86,25 @@ async def test_a_daemon_that_died_while_it_sent_marks_the_repetition(
         await outbox._change(lambda mail: mail._db.execute("UPDATE letters SET shown = 0"))
     async with outbox_in(tmp_path, api):
         await ada.chat.shows("Hello\n(repeat)")
+
+
+async def test_what_changed_just_now_has_waited_since_then(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    clock = ManualClock()
+    async with outbox_in(tmp_path, api, clock=clock, close_seconds=0) as outbox:
+        await outbox.put(ADA, "k", words("Asks"), open=True)
+        await ada.chat.shows("Asks")
+        await eventually(lambda: not outbox.depth)
+        clock.advance(7200)
+        api.fail("editMessageText", how=status(429, retry_after=600))
+        await outbox.put(ADA, "k", words("Decided"), open=True)
+        edited = clock.now().timestamp()
+        assert outbox.oldest == edited
+        clock.advance(60)
+        await outbox.put(ADA, "k", words("Decided, and given"))
+        assert outbox.oldest == edited
+        assert [letter.at for letter in waiting(outbox)] == [edited]
 
 
 async def test_nothing_overtakes_while_telegram_is_away(

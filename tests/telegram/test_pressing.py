@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from claude_sessions import events as e
 from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, bash, say
-from tests.botapi import BotApi, Drop, Message
+from tests.botapi import BotApi, Drop, Message, hang
 from tests.telegram.phone import OWNER, Phone, phone_of
+from tests.telegram.travel import TravelClock
 from tests.waiting import eventually
 
 
@@ -112,8 +115,8 @@ async def test_whoever_lost_their_role_meanwhile_decides_nothing(
         {"name": "boss", "role": "admin", "telegram": 1009},
     ]
     async with phone_of(sandbox, workdir, api, people=people) as phone:
-        press = await phone.owner.presses("Start one with this", offer)
-        assert "You may not" in await press.answered()
+        await phone.owner.presses("Start one with this", offer)
+        await phone.owner.chat.shows("You may not")
 
 
 async def test_a_finger_that_trembles_starts_one_session(
@@ -128,14 +131,70 @@ async def test_a_finger_that_trembles_starts_one_session(
     assert model.prompts() == ["Fix the tests"]
 
 
-async def test_whoever_pressed_too_long_ago_for_a_toast_is_answered_in_the_chat(
-    sandbox: Sandbox, workdir: Path, api: BotApi
+AWAY = "You pressed “Start one with this” while I was away. Press it again if you still want it."
+
+
+async def offered(phone: Phone) -> Message:
+    await phone.owner.says("Fix the tests")
+    return await phone.owner.chat.shows("Start one with this")
+
+
+async def test_a_press_from_long_before_the_start_is_asked_about_and_not_obeyed(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
 ) -> None:
     async with phone_of(sandbox, workdir, api) as phone:
-        card = await card_of(phone)
-        allow = data_of(card, "Allow")
-    phone.owner._press(card, allow)
+        offer = await offered(phone)
+    await phone.owner.presses("Start one with this", offer)
     api.expire_callbacks()
     async with phone_of(sandbox, workdir, api) as phone:
-        await phone.owner.chat.shows("Nothing waits", timeout=20)
-        await eventually(lambda: "No longer asked" in card.text, 20)
+        await phone.owner.chat.shows(AWAY, timeout=20)
+        assert not model.prompts()
+        await phone.owner.presses("Start one with this", offer)
+        await phone.owner.chat.shows("You said: Fix the tests", timeout=20)
+    assert model.prompts() == ["Fix the tests"]
+
+
+async def test_a_press_just_before_the_start_is_obeyed(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    async with phone_of(sandbox, workdir, api) as phone:
+        offer = await offered(phone)
+    press = await phone.owner.presses("Start one with this", offer)
+    async with phone_of(sandbox, workdir, api) as phone:
+        await phone.owner.chat.shows("You said: Fix the tests", timeout=20)
+    assert press.toast == ""
+
+
+async def test_a_press_while_telegram_could_not_be_reached_for_long_is_asked_about(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path
+) -> None:
+    clock = TravelClock(datetime.now(UTC))
+    async with (
+        BotApi(clock=clock.monotonic, now=clock.timestamp) as api,
+        phone_of(sandbox, workdir, api, clock=clock) as phone,
+    ):
+        offer = await offered(phone)
+        await api.goes_down()
+        await phone.owner.presses("Start one with this", offer)
+        clock.jump(hours=2)
+        await api.comes_back()
+        await phone.owner.chat.shows(AWAY, timeout=40)
+        assert not model.prompts()
+
+
+async def test_a_press_before_the_start_waits_for_the_words_before_it(
+    model: ScriptedModel, sandbox: Sandbox, workdir: Path, api: BotApi
+) -> None:
+    async with phone_of(sandbox, workdir, api) as phone:
+        offer = await offered(phone)
+        await phone.owner.says("/new --fg --name first hello")
+        await phone.owner.chat.shows("You said: hello", timeout=20)
+    await phone.owner.sends_document("notes.txt", b"notes", "read this")
+    api.fail("getFile", how=hang(0.5))
+    await phone.owner.presses("Start one with this", offer)
+    async with phone_of(sandbox, workdir, api) as phone:
+        await phone.owner.chat.shows("You said: Fix the tests", timeout=20)
+        events = [event.payload for event in await phone.daemon.log.events(limit=1000)]
+    said = [p.text for p in events if isinstance(p, e.UserMessage)]
+    assert said[0] == "hello"
+    assert [text.partition("\n")[0] for text in said[1:]] == ["read this", "Fix the tests"]

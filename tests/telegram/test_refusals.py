@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from claude_sessions.clock import ManualClock
 from claude_sessions.telegram.address import Address
 from claude_sessions.telegram.letters import Content, File
 from claude_sessions.telegram.render import plain
@@ -37,6 +40,26 @@ async def test_what_is_refused_after_it_got_lost_is_not_dropped_in_silence(
     async with outbox_in(tmp_path, api) as outbox:
         await outbox.put(ADA, "k", words("Hello"), session="s1")
         await ada.chat.shows("This could not be shown here. /output s1 has it.")
+
+
+async def test_a_trouble_that_stays_is_said_once(tmp_path: Path, api: BotApi, ada: Person) -> None:
+    clock = ManualClock()
+    with capture_logs() as lines:
+        async with outbox_in(tmp_path, api, clock=clock, close_seconds=0) as outbox:
+            api.revoke_token()
+            await outbox.put(ADA, "k", words("Hello"))
+            await eventually(lambda: a_minute_later(clock) and len(levels(lines)) > 2)
+    first, *later = levels(lines)
+    assert (first, set(later)) == ("info", {"debug"})
+
+
+def a_minute_later(clock: ManualClock) -> bool:
+    clock.advance(60)
+    return True
+
+
+def levels(lines: Sequence[Mapping[str, object]]) -> list[object]:
+    return [line["log_level"] for line in lines if line["event"] == "outbox.undelivered"]
 
 
 async def test_what_can_never_be_shown_is_given_up_and_the_next_one_is_shown(
@@ -82,6 +105,69 @@ async def test_a_message_that_somebody_deleted_is_sent_anew_when_it_matters(
         await outbox.put(ADA, "k", words("Decided"))
         await ada.chat.shows("Decided")
     assert texts(api) == ["Decided"]
+
+
+async def test_an_answer_that_cannot_be_edited_in_is_sent_anew_and_no_dead_button_is_left(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("editMessageText", times=None, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Runs", STOP), open=True)
+        await ada.chat.shows(lambda message: message.buttons)
+        await outbox.put(ADA, "k", bold("Done"))
+        answer = await ada.chat.shows("Done")
+        await eventually(lambda: not waiting(outbox))
+    assert answer.entities
+    assert texts(api) == ["Done"]
+
+
+async def test_what_can_neither_be_edited_nor_deleted_loses_its_button(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("editMessageText", times=None, how=status(400))
+    api.fail("deleteMessage", times=None, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Runs", STOP), open=True)
+        running = await ada.chat.shows(lambda message: message.buttons)
+        await outbox.put(ADA, "k", bold("Done"))
+        await eventually(lambda: not waiting(outbox))
+    assert running.buttons == []
+    assert texts(api) == ["Runs", "Done"]
+
+
+async def test_a_turn_that_cannot_be_edited_as_it_runs_is_answered_below(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("editMessageText", times=None, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        letter = await outbox.put(ADA, "k", words("Runs", STOP, late=True), open=True)
+        outbox.grow(letter, lambda: words("Runs on", STOP, late=True))
+        await eventually(lambda: letter.dismissed)
+        await outbox.put(ADA, "k", bold("Done"))
+        await eventually(lambda: not waiting(outbox))
+    assert texts(api) == ["Done"]
+
+
+async def test_a_file_that_is_refused_takes_no_words_with_it(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    api.fail("sendDocument", times=None, how=status(400))
+    async with outbox_in(tmp_path, api) as outbox:
+        await outbox.put(ADA, "k", words("Asks", STOP, file=File(name="a.diff", text="+ a")))
+        asks = await ada.chat.shows("Asks\n(Its file could not be sent.)")
+        await eventually(lambda: not waiting(outbox))
+    assert asks.button_labels == ["Stop"]
+
+
+async def test_what_shrank_and_grew_again_is_no_repetition(
+    tmp_path: Path, api: BotApi, ada: Person
+) -> None:
+    two = Content(parts=(plain("One"), plain("Two")))
+    async with outbox_in(tmp_path, api) as outbox:
+        for content in (two, words("One"), two):
+            await outbox.put(ADA, "k", content, open=True)
+            await eventually(lambda: all(each.shown == each.version for each in waiting(outbox)))
+    assert texts(api) == ["One", "Two"]
 
 
 async def test_what_is_the_same_already_is_no_trouble(

@@ -9,6 +9,7 @@ from claude_sessions import __version__
 from claude_sessions.demo import Gate, Sandbox, Script, bash, say
 from tests.botapi import BotApi, status
 from tests.telegram.phone import Phone, phone_of
+from tests.waiting import eventually
 
 
 async def at_the_terminal(phone: Phone) -> str:
@@ -76,6 +77,17 @@ async def test_another_poller_is_named(phone: Phone) -> None:
     await phone.owner.says("/sessions")
     await says(phone, "⚠️ Telegram", "Another program polls with this bot's token.")
     phone.api.calm()
+
+
+async def test_of_a_group_that_moved_the_budget_is_that_of_where_it_is_now(phone: Phone) -> None:
+    group = phone.api.group(-500, "Team", members=[phone.owner])
+    await phone.owner.says("/sessions", chat=group)
+    await group.shows("No sessions")
+    now = phone.api.migrate(group, -100500, by=phone.owner)
+    for number in range(3):
+        await phone.owner.says(f"/projects {number}", chat=now)
+    await eventually(lambda: len(now.of_bot) == 3)
+    await says(phone, "chat -500: room for 17 of 20 this minute")
 
 
 async def test_a_chat_that_cannot_be_reached_is_named_with_its_reason(

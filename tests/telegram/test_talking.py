@@ -132,6 +132,22 @@ async def test_a_reply_to_a_card_answers_its_question(script: Script, phone: Pho
     await phone.owner.chat.shows("Answered by owner (Telegram)", timeout=20)
 
 
+async def test_a_photo_with_an_answer_is_the_next_message(
+    script: Script, model: ScriptedModel, phone: Phone
+) -> None:
+    gate = Gate()
+    script.on("choose", question("Which colour?", ["Red", "Blue"]), gate, say("Thanks."))
+    await phone.owner.says("/new --name asker choose")
+    card = await phone.owner.chat.shows("Which colour?", timeout=20)
+    await phone.owner.sends_photo(JPEG, caption="Like this", reply_to=card)
+    await phone.owner.chat.shows("asker: answered. What is attached is the next message. ⏳ Queued")
+    gate.open()
+    await phone.owner.chat.shows("You said: Like this", timeout=20)
+    asked = await model.asked("choose", count=2)
+    assert "Like this" in asked.tool_results[0].text
+    assert len(list(blocks(await model.asked("Like this"), "image"))) == 1
+
+
 # --- what belongs together
 
 

@@ -20,7 +20,7 @@ class MakeParams(Params):
 
 
 class RefParams(Params):
-    token: Annotated[str, Field(min_length=1)]
+    ref: Annotated[str, Field(min_length=1)]
 
 
 class Kept(Shape):
@@ -51,7 +51,7 @@ async def make(house: House, params: MakeParams, caller: Caller) -> Any:
 
 
 async def revoke(house: House, params: RefParams, caller: Caller) -> Any:
-    return (await house.perform(c.RevokeToken(token=params.token), caller)).data
+    return (await house.perform(c.RevokeToken(token=params.ref), caller)).data
 
 
 METHODS: tuple[Method[Any], ...] = (

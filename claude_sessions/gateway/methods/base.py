@@ -37,6 +37,7 @@ class Nothing(Params):
 
 
 P = TypeVar("P", bound=Params)
+Act = Callable[[House, Any, Caller], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Method(Generic[P]):
     summary: str
     params: type[P]
     result: type[BaseModel]
-    act: Callable[[House, P, Caller], Awaitable[Any]]
+    act: Act
 
 
 class BadParams(BadRequest):
@@ -54,10 +55,10 @@ class BadParams(BadRequest):
         super().__init__(message)
 
 
-def understood(model: type[P], given: Any) -> P:
+def understood(model: type[P], given: Any, *, strict: bool = True) -> P:
     """As JSON, because that is strict about kinds and lenient about none of ours."""
     try:
-        return model.model_validate_json(orjson.dumps(given), strict=True)
+        return model.model_validate_json(orjson.dumps(given), strict=strict)
     except ValidationError as error:
         raise _problem(error) from None
     except TypeError as error:

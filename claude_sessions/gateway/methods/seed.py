@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from claude_sessions import commands as c
+from claude_sessions.commands.finding import directory_for
 from claude_sessions.errors import Conflict, NotFound, PoolFull
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape
 from claude_sessions.model import PermissionMode, Status
+from claude_sessions.origins import UNKNOWN
 from claude_sessions.people import Caller
 
 GATEWAY = "gateway"  # where a session comes from that names no other channel
@@ -129,7 +131,7 @@ async def sessions(house: House, params: ListParams, caller: Caller) -> Any:
 
 async def launch(house: House, params: LaunchParams, caller: Caller) -> Any:
     try:
-        reply = await house.perform(_launching(params), caller)
+        reply = await house.perform(await _launching(house, params), caller)
     except PoolFull as error:
         most = house.settings.sessions.max_sessions
         raise Conflict(f"Max sessions reached ({most}). Kill a session first.") from error
@@ -143,7 +145,7 @@ async def launch(house: House, params: LaunchParams, caller: Caller) -> Any:
     }
 
 
-def _launching(params: LaunchParams) -> c.Command:
+async def _launching(house: House, params: LaunchParams) -> c.Command:
     if params.resume_session_id:
         return c.Resume(
             session=params.resume_session_id,
@@ -166,9 +168,16 @@ def _launching(params: LaunchParams) -> c.Command:
         system_prompt=params.system_prompt,
         allowed_tools=params.allowed_tools,
         once=params.multi_turn_disabled,
-        origin=params.origin_channel or GATEWAY,
+        origin=params.origin_channel or await _origin(house, params.workdir),
         queue=params.queue,
     )
+
+
+async def _origin(house: House, workdir: str | None) -> str:
+    """Who is configured to hear of sessions there; a program that calls reads nowhere."""
+    directory = await directory_for(house.pool, workdir)
+    found = house.pool.origins.of(None, None, directory)
+    return GATEWAY if found == UNKNOWN else found
 
 
 async def kill(house: House, params: OneParams, caller: Caller) -> Any:

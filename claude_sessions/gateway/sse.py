@@ -1,0 +1,36 @@
+"""Server-sent events as bytes. Pure.
+
+JSON has its line breaks escaped, so each event's data is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+CHUNK = 64 * 1024  # bytes that are sent in one piece
+KEEP_ALIVE = b": keep-alive\n\n"
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),  # a proxy in front has to pass it on as it comes
+]
+
+
+def frame(data: bytes, *, name: str | None = None, id_: str | None = None) -> bytes:
+    """Without a name a browser's `onmessage` gets it; without an id it is no place to resume."""
+    event = b"event: %b\n" % name.encode() if name is not None else b""
+    place = b"id: %b\n" % id_.encode() if id_ is not None else b""
+    return b"%b%bdata: %b\n\n" % (event, place, data)
+
+
+def packed(frames: Iterable[bytes]) -> Iterator[bytes]:
+    parts: list[bytes] = []
+    size = 0
+    for each in frames:
+        parts.append(each)
+        size += len(each)
+        if size >= CHUNK:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if size:
+        yield b"".join(parts)

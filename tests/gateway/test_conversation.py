@@ -1,0 +1,75 @@
+"""JSON-RPC on a WebSocket."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from claude_sessions.demo import Gate, Script, say
+from claude_sessions.model import Role
+from tests.gateway.ear import listening
+from tests.gateway.port import Port, RpcError
+
+
+async def test_history_and_then_what_follows_come_without_gap_or_repeat(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="one", name="maker")
+    await port.chat.idle("maker")
+    async with listening(port) as ear:
+        made = await ear.call("claude-code.subscribe", after=0, session="maker")
+        await ear.call("claude-code.respond", session="maker", message="two")
+        texts = [(await ear.until("assistant.message"))["payload"]["text"] for _ in range(2)]
+        assert texts == ["You said: one", "You said: two"]
+        told = await port.call("claude-code.events", session="maker", limit=1000)
+        assert made["epoch"] == told["epoch"]
+        assert [e["seq"] for e in told["events"]] == list(range(1, len(told["events"]) + 1))
+
+
+async def test_words_come_as_they_are_said_where_signals_are_wanted(
+    script: Script, port: Port
+) -> None:
+    gate = Gate()
+    script.on("talk", say("Hello ", gate, "world."))
+    async with listening(port) as ear:
+        await ear.call("claude-code.subscribe", signals=True, types=["assistant.*"])
+        await ear.call("claude-code.launch", prompt="talk", name="talker")
+        first = await ear.until("assistant.delta")
+        assert first["payload"]["text"] == "Hello "
+        gate.open()
+        assert (await ear.until("assistant.message"))["payload"]["text"] == "Hello world."
+
+
+async def test_a_subscription_that_is_ended_says_no_more(port: Port) -> None:
+    async with listening(port) as ear:
+        made = await ear.call("claude-code.subscribe", types=["session.created"])
+        await ear.call("claude-code.unsubscribe", subscription=made["subscription"])
+        await ear.call("claude-code.launch", prompt="one", name="maker")
+        await port.chat.idle("maker")
+        await ear.call("claude-code.sessions")
+        assert ear.news == []
+
+
+async def test_one_subscribes_on_a_websocket_only(port: Port) -> None:
+    with pytest.raises(RpcError, match="WebSocket"):
+        await port.call("claude-code.subscribe")
+
+
+async def test_a_revoked_token_ends_its_connections_and_says_why(port: Port) -> None:
+    token = await port.scoped(Role.VIEWER, name="watcher")
+    async with listening(port, token=token) as ear:
+        await ear.call("claude-code.sessions")
+        await port.call("claude-code.tokens.revoke", ref="watcher")
+        with pytest.raises(ConnectionClosed):
+            await ear.hears()
+        assert ear.connection.close_code == 4401
+        assert "revoked" in (ear.connection.close_reason or "")
+
+
+async def test_frames_that_are_no_calls_are_answered_and_the_connection_stays(port: Port) -> None:
+    async with listening(port) as ear:
+        for frame in ("{", "[]", "7", '{"jsonrpc":"2.0","method":"nothing","id":"x"}'):
+            await ear.connection.send(frame)
+            assert "error" in await ear.hears()
+        await ear.connection.send(json.dumps({"jsonrpc": "2.0", "method": "claude-code.stats"}))
+        assert (await ear.call("claude-code.sessions"))["count"] == 0

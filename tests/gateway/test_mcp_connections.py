@@ -1,0 +1,249 @@
+"""A connection is a channel: it knows what it was told, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from claude_sessions import events as e
+from claude_sessions.config import make_home
+from claude_sessions.daemon import open_daemon
+from claude_sessions.demo import Sandbox
+from claude_sessions.gateway.mcp.connections import KIND
+from claude_sessions.model import Role
+from claude_sessions.people import Caller
+from claude_sessions.settings import Settings
+from claude_sessions.state import draft
+from tests.gateway.mcp import Agent, Refusal, agent
+from tests.gateway.port import Port, opened
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "bare", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+async def begun(port: Port, one: Agent) -> None:
+    await one.use("launch", prompt="first", name="maker")
+    await port.chat.idle("maker")
+
+
+async def says(port: Port, *words: str) -> None:
+    for word in words:
+        before = (await port.chat.state("maker")).blocks
+        await port.chat.type(f"/say maker {word}")
+        await port.chat.until("maker", lambda s, n=before: s.blocks > n)  # type: ignore[misc]
+        await port.chat.idle("maker")
+
+
+async def revoke(port: Port, token: str) -> None:
+    params = {"token": token}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.tokens.revoke", "params": params}
+    assert "result" in (await port.post(asked)).json()
+
+
+def body(text: str) -> list[str]:
+    """Between the rules, without the empty lines."""
+    return [line for line in text.split("─" * 60)[1].splitlines() if line]
+
+
+async def test_coming_forward_shows_the_last_outputs(port: Port) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+        await says(port, "b", "c")
+        told = await one.use("fg", session="maker", lines=2)
+        assert told.startswith("Session: maker [")
+        assert body(told) == ["You said: b", "You said: c"]
+        assert "claude_respond answers it" in told.splitlines()[-1]
+
+
+async def test_what_was_missed_in_the_background_is_caught_up_with_exactly(port: Port) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+        await one.use("fg", session="maker")
+        assert await one.use("bg", session="maker") == "In the background: maker."
+        await says(port, "b", "c")
+        told = body(await one.use("fg", session="maker", lines=1))
+        assert told == ["📋 Catchup (2 missed outputs):", "You said: b", "You said: c"]
+
+
+async def test_nothing_is_streamed_to_it_so_what_came_while_in_front_is_missed_too(
+    port: Port,
+) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+        await one.use("fg", session="maker")
+        await says(port, "b")
+        told = body(await one.use("fg", session="maker"))
+        assert told == ["📋 Catchup (1 missed output):", "You said: b"]
+        await says(port, "c")
+        await one.use("bg")
+        await says(port, "d")
+        told = body(await one.use("fg", session="maker"))
+        assert told == ["📋 Catchup (2 missed outputs):", "You said: c", "You said: d"]
+
+
+async def test_two_connections_have_a_place_each(port: Port) -> None:
+    async with agent(port) as one, agent(port) as other:
+        await begun(port, one)
+        await one.use("fg", session="maker")
+        await says(port, "b")
+        await other.use("fg", session="maker")
+        await says(port, "c")
+        assert "2 missed outputs" in await one.use("fg", session="maker")
+        assert "1 missed output)" in await other.use("fg", session="maker")
+        assert await other.use("bg") == "In the background: maker."
+        assert await other.use("bg") == "Nothing was in the foreground here."
+
+
+async def test_who_leaves_has_nothing_in_the_foreground_any_longer(port: Port) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+        await one.use("fg", session="maker")
+        (channel,) = (await port.chat.state("maker")).foreground
+        assert channel.startswith("mcp|")
+    state = await port.chat.until("maker", lambda s: not s.foreground)
+    assert state.bookmarks[channel] == 1
+
+
+async def test_when_the_daemon_stops_nothing_dangles(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir) as port:
+        async with agent(port) as one:
+            await begun(port, one)
+        headers = {**port.headers, **ACCEPT}
+        async with httpx.AsyncClient(base_url=port.url, headers=headers) as http:
+            left = (await http.post("/mcp", json=HELLO)).headers["mcp-session-id"]
+            call = {"name": "claude_fg", "arguments": {"session": "maker"}}
+            asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+            await http.post("/mcp", json=asked, headers={"mcp-session-id": left})
+        assert f"mcp|{left}" in (await port.chat.state("maker")).foreground
+    async with opened(sandbox, workdir) as port:
+        assert (await port.chat.state("maker")).foreground == {}
+
+
+async def test_what_a_killed_daemon_left_is_put_right_at_the_next_start(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    settings = Settings.model_validate(
+        {"sessions": {"default_workdir": workdir}, "gateway": {"enabled": False}}
+    )
+    home = make_home(sandbox.root / "state")
+    caller = Caller(name="somebody", role=Role.ADMIN, door="memory")
+    async with open_daemon(settings, home, environ=sandbox.env) as daemon:
+        await daemon.hear("/new --name maker hello", caller)
+        state = await daemon.book.find("maker")
+        await daemon.log.append(draft(state, e.Foregrounded(channel=f"{KIND}|gone")))
+    async with opened(sandbox, workdir) as port:
+        assert (await port.chat.state("maker")).foreground == {}
+
+
+async def test_a_connection_is_of_no_use_to_another_token(port: Port) -> None:
+    theirs = await port.scoped(Role.PROMPTER)
+    async with agent(port):
+        headers = {**ACCEPT}
+        left = (await port.http.post("/mcp", json=HELLO, headers=headers)).headers["mcp-session-id"]
+        stolen = {**ACCEPT, "mcp-session-id": left, "Authorization": f"Bearer {theirs}"}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        answer = await port.http.post("/mcp", json=ping, headers=stolen)
+        assert answer.status_code == 404
+        own = {**ACCEPT, "mcp-session-id": left}
+        assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+
+
+async def test_without_a_token_there_is_no_tool(port: Port) -> None:
+    answer = await port.http.post("/mcp", json=HELLO, headers={"Authorization": "", **ACCEPT})
+    assert answer.status_code == 401
+
+
+async def test_a_revoked_token_ends_its_connections(port: Port) -> None:
+    token = await port.scoped(Role.PROMPTER, name="robot")
+    async with agent(port, token) as one:
+        await begun(port, one)
+        await one.use("fg", session="maker")
+        await revoke(port, "robot")
+        await port.chat.until("maker", lambda s: not s.foreground)
+        with pytest.raises(MCPError):
+            await one.use("sessions")
+
+
+async def test_the_stream_of_a_connection_ends_with_it(port: Port) -> None:
+    token = await port.scoped(Role.VIEWER, name="robot")
+    auth = {**ACCEPT, "Authorization": f"Bearer {token}"}
+    made = await port.http.post("/mcp", json=HELLO, headers=auth)
+    auth["mcp-session-id"] = made.headers["mcp-session-id"]
+    async with port.http.stream("GET", "/mcp", headers=auth) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        await revoke(port, "robot")
+        assert [line async for line in stream.aiter_lines() if line.startswith("data")] == []
+
+
+async def test_deleting_it_ends_it(port: Port) -> None:
+    made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
+    own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"]}
+    assert (await port.http.delete("/mcp", headers=own)).status_code == 200
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    assert (await port.http.post("/mcp", json=ping, headers=own)).status_code == 404
+
+
+async def test_a_version_without_connections_is_told_which_there_are(port: Port) -> None:
+    headers = {**ACCEPT, "mcp-protocol-version": "2026-07-28"}
+    answer = await port.http.post("/mcp", json=HELLO, headers=headers)
+    assert answer.status_code == 400
+    assert "2025-06-18" in answer.json()["error"]["data"]["supported"]
+
+
+async def test_it_can_be_switched_off(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, mcp={"enabled": False}) as port:
+        assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 404
+
+
+async def test_who_only_looks_may_list_and_read_but_not_act(port: Port) -> None:
+    viewer = await port.scoped(Role.VIEWER)
+    async with agent(port) as one:
+        await begun(port, one)
+    async with agent(port, viewer) as one:
+        assert "maker" in await one.use("sessions")
+        assert "You said: first" in await one.use("output", session="maker")
+        assert "You said: first" in await one.use("fg", session="maker")
+        await one.use("stats")
+        for tool, arguments in (
+            ("launch", {"prompt": "x"}),
+            ("launch", {"prompt": "x", "resume_session_id": "maker"}),
+            ("respond", {"session": "maker", "message": "x"}),
+            ("kill", {"session": "maker"}),
+        ):
+            with pytest.raises(Refusal, match="needs the role prompter, yours is viewer"):
+                await one.use(tool, **arguments)
+
+
+async def test_the_owners_agent_is_not_the_owner(port: Port) -> None:
+    async with agent(port) as one:
+        with pytest.raises(Refusal, match="bypassPermissions loosens"):
+            await one.use("launch", prompt="x", permission_mode="bypassPermissions")
+        with pytest.raises(Refusal, match="allow tools in advance"):
+            await one.use("launch", prompt="x", allowed_tools=["Bash(ls)"])
+        with pytest.raises(Refusal, match="larger budget"):
+            await one.use("launch", prompt="x", max_budget_usd=50)
+        assert await one.use("sessions") == "No sessions."
+
+
+@pytest.mark.filterwarnings("ignore:can_use_tool will not be invoked")  # said of bypass by the SDK
+async def test_no_agent_wakes_what_a_person_made_looser(port: Port) -> None:
+    await port.chat.type("/new --name wild --mode bypass hello")
+    await port.chat.idle("wild")
+    await port.chat.type("/sleep wild")
+    async with agent(port) as one:
+        with pytest.raises(Refusal, match="wild runs in bypassPermissions"):
+            await one.use("respond", session="wild", message="rm -rf")
+        with pytest.raises(Refusal, match="wild runs in bypassPermissions"):
+            await one.use("launch", prompt="rm -rf", resume_session_id="wild")

@@ -1,0 +1,130 @@
+"""What has to hold before an agent may launch; each refusal says how to repair it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claude_sessions.demo import Sandbox, ScriptedModel
+from tests.gateway.mcp import Refusal, agent
+from tests.gateway.port import Port, opened
+
+
+async def test_a_directory_that_is_not_allowed_is_refused_with_where_to_allow_it(
+    port: Port, tmp_path: Path
+) -> None:
+    async with agent(port) as one:
+        with pytest.raises(Refusal, match=r"outside the allowed .*\n.*\[sessions\] workdirs"):
+            await one.use("launch", prompt="x", workdir=str(tmp_path))
+        assert await one.use("sessions") == "No sessions."
+
+
+async def test_without_any_channel_it_works_out_of_the_box(port: Port) -> None:
+    async with agent(port) as one:
+        assert "No chat hears of it" in await one.use("launch", prompt="hello", name="maker")
+    assert (await port.chat.state("maker")).origin == "unknown"
+    await port.chat.idle("maker")
+
+
+async def test_a_channel_that_was_asked_for_hears_of_it(port: Port) -> None:
+    async with agent(port) as one:
+        told = await one.use("launch", prompt="hello", name="m", origin_channel="memory|owner")
+        assert "People hear of it at memory|owner." in told
+    assert (await port.chat.state("m")).origin == "memory|owner"
+    await port.chat.idle("m")
+
+
+async def test_a_channel_that_nobody_reads_is_refused(port: Port) -> None:
+    async with agent(port) as one:
+        for channel in ("telegram|123", "mcp|somebody", "12345"):
+            with pytest.raises(Refusal, match="cannot be reached from here"):
+                await one.use("launch", prompt="x", origin_channel=channel)
+
+
+async def test_where_a_channel_is_required_one_has_to_be_there(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    required = {"require_channel": True}
+    async with opened(sandbox, workdir, mcp=required) as port, agent(port) as one:
+        with pytest.raises(Refusal, match=r"No person would hear .*\[channels\] fallback"):
+            await one.use("launch", prompt="x")
+        await one.use("launch", prompt="x", name="m", origin_channel="memory|owner")
+        await port.chat.idle("m")
+        await one.use("kill", session="m")
+        await one.use("launch", prompt="x", resume_session_id="m")
+        await port.chat.idle("m")
+
+
+async def test_the_configured_channel_of_a_directory_satisfies_it(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    channels = {"workdirs": {str(workdir): "memory|owner"}}
+    async with (
+        opened(sandbox, workdir, mcp={"require_channel": True}, channels=channels) as port,
+        agent(port) as one,
+    ):
+        await one.use("launch", prompt="x", name="m")
+        assert (await port.chat.state("m")).origin == "memory|owner"
+        await port.chat.idle("m")
+
+
+async def test_a_session_keeps_its_channel(port: Port) -> None:
+    async with agent(port) as one:
+        await one.use("launch", prompt="x", name="m")
+        await port.chat.idle("m")
+        with pytest.raises(Refusal, match="leave origin_channel out"):
+            await one.use(
+                "launch", prompt="y", resume_session_id="m", origin_channel="memory|owner"
+            )
+
+
+async def test_the_autonomy_note_is_in_what_the_session_is_told(
+    sandbox: Sandbox, workdir: Path, model: ScriptedModel
+) -> None:
+    note = sandbox.root / "note.md"
+    note.write_text("# Autonomy\n\nNever push to main.\n")
+    settings = {"autonomy_note": str(note)}
+    async with opened(sandbox, workdir, mcp=settings) as port, agent(port) as one:
+        await one.use("launch", prompt="hello", name="m", system_prompt="Be terse.")
+        request = await model.asked("hello")
+        assert "Be terse." in str(request.body["system"])
+        assert "Never push to main." in str(request.body["system"])
+        await port.chat.idle("m")
+        await port.chat.type("/new --name own hi there")
+        request = await model.asked("hi there")
+        assert "Never push to main." not in str(request.body["system"])
+        await port.chat.idle("own")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [(None, "does not exist"), ("# Autonomy\n\n  \n", "is empty"), ("x" * 70_000, "more than")],
+)
+async def test_a_note_that_says_nothing_launches_nothing(
+    sandbox: Sandbox, workdir: Path, text: str | None, problem: str
+) -> None:
+    note = sandbox.root / "note.md"
+    if text is not None:
+        note.write_text(text)
+    settings = {"autonomy_note": str(note)}
+    async with opened(sandbox, workdir, mcp=settings) as port, agent(port) as one:
+        with pytest.raises(Refusal, match=f"autonomy note .* {problem}"):
+            await one.use("launch", prompt="hello")
+        assert await one.use("sessions") == "No sessions."
+
+
+async def test_a_person_at_another_door_is_not_guarded(sandbox: Sandbox, workdir: Path) -> None:
+    settings = {"autonomy_note": str(sandbox.root / "none"), "require_channel": True}
+    async with opened(sandbox, workdir, mcp=settings) as port:
+        await port.call("claude-code.launch", prompt="hello", name="m")
+        await port.chat.idle("m")
+
+
+async def test_a_full_pool_is_told_in_the_seeds_words(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, sessions={"max_sessions": 1}) as port, agent(port) as one:
+        await port.chat.type("/new --name busy hello")
+        await port.chat.working("busy")
+        with pytest.raises(Refusal, match=r"^Max sessions reached \(1\). Kill a session first\.$"):
+            await one.use("launch", prompt="x")
+        await port.chat.idle("busy")

@@ -1,0 +1,221 @@
+"""The family of calls, each against what rpc.discover says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from claude_sessions.demo import Sandbox, Script, bash, hang, question, say
+from claude_sessions.gateway.methods import METHODS
+from claude_sessions.model import Role
+from tests.extensions.places import marketplace
+from tests.gateway.port import Port, RpcError, opened
+
+
+async def checked(port: Port, method: str, **params: Any) -> Any:
+    """A result that is what discovery says it will be."""
+    discovered = await port.call("rpc.discover")
+    known = {each["name"]: each for each in discovered["methods"]}
+    result = await port.call(method, **params)
+    schema = {**known[method]["result"]["schema"], "components": discovered["components"]}
+    jsonschema.validate(result, schema)
+    return result
+
+
+async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
+    discovered = await port.call("rpc.discover")
+    assert {each["name"] for each in discovered["methods"]} == set(METHODS)
+    jsonschema.Draft202012Validator.check_schema(
+        {"$defs": discovered["components"]["schemas"], "type": "object"}
+    )
+
+
+async def test_every_result_has_its_shape(script: Script, port: Port) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    made = await checked(port, "claude-code.launch", prompt="make", name="maker")
+    pending = await port.chat.asked("maker")
+    waiting = (await checked(port, "claude-code.approvals"))["approvals"]
+    assert waiting[0]["approvalId"] == pending.id
+    assert waiting[0]["input"]["command"] == "touch made"
+    decided = await checked(
+        port, "claude-code.approve", toolUseId=waiting[0]["toolUseId"], decision="allow"
+    )
+    assert decided["approvalId"] == pending.id
+    await port.chat.idle("maker")
+    await checked(port, "claude-code.respond", session="maker", message="and then?")
+    await port.chat.idle("maker")
+    for method in ("sessions", "stats", "rules", "projects", "schedules", "status", "tokens"):
+        await checked(port, f"claude-code.{method}")
+    output = await checked(port, "claude-code.output", id=made["id"], lines=1)
+    assert output["lines"] == ["You said: and then?"]
+    await checked(port, "claude-code.interrupt", session="maker")
+    page = await checked(port, "claude-code.events", session="maker", types=["turn.*"])
+    assert [each["type"] for each in page["events"]] == ["turn.started", "turn.completed"] * 2
+    forked = await checked(port, "claude-code.fork", session="maker", prompt="other", turn=1)
+    assert forked["name"] == "maker-fork"
+    await checked(port, "claude-code.kill", session="maker")
+    resumed = await checked(port, "claude-code.resume", session="maker", prompt="again")
+    assert resumed["status"] in ("starting", "running")
+    heard = await checked(port, "claude-code.chat", line="/sessions")
+    assert "maker" in heard["text"]
+
+
+async def test_rules_and_schedules_are_made_and_taken_back(port: Port) -> None:
+    rule = await checked(port, "claude-code.rules.add", verdict="deny", pattern="Bash(rm *)")
+    assert [each["id"] for each in (await port.call("claude-code.rules"))["rules"]] == [
+        rule["rule"]
+    ]
+    await checked(port, "claude-code.rules.revoke", rule=rule["rule"])
+    made = await checked(port, "claude-code.schedules.add", when="0 9 * * *", prompt="look")
+    for verb in ("pause", "resume", "run", "delete"):
+        await checked(port, f"claude-code.schedules.{verb}", schedule=made["schedule"])
+    assert (await port.call("claude-code.schedules"))["schedules"] == []
+
+
+async def test_a_question_is_answered(script: Script, port: Port) -> None:
+    script.on("choose", question("Which?", ["Red", "Blue"]), say("Chosen."))
+    await port.call("claude-code.launch", prompt="choose", name="asker")
+    pending = await port.chat.asked("asker")
+    told = (await port.call("claude-code.approvals"))["approvals"][0]
+    assert told["questions"][0]["question"] == "Which?"
+    await checked(
+        port, "claude-code.approve", approvalId=pending.id, decision="allow", answers=["Blue"]
+    )
+    await port.chat.idle("asker")
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "message"),
+    [
+        ({}, -32602, "Missing required parameter: prompt"),
+        ({"prompt": 7}, -32602, "Invalid params: prompt: Input should be a valid string"),
+        ({"prompt": "x", "nonsense": 1}, -32602, "Invalid params: nonsense"),
+        ({"prompt": "x", "name": "No Name"}, -32602, "cannot be a name"),
+        ({"prompt": "x", "workdir": "/etc"}, -32003, "outside"),
+    ],
+)
+async def test_a_launch_that_cannot_be_says_why(
+    port: Port, params: dict[str, Any], code: int, message: str
+) -> None:
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.launch", **params)
+    assert refused.value.code == code
+    assert message in refused.value.message
+
+
+async def test_both_spellings_are_understood(port: Port) -> None:
+    spellings: list[dict[str, Any]] = [{"maxBudgetUsd": 1.5}, {"max_budget_usd": 1.5}]
+    for spelling in spellings:
+        made = await port.call("claude-code.launch", prompt="hello", **spelling)
+        assert (await port.chat.state(made["id"])).spec.budget_usd == 1.5
+
+
+async def test_a_full_pool_is_told_in_the_seeds_words(script: Script, port: Port) -> None:
+    script.on("hang", hang())
+    for _ in range(5):
+        await port.call("claude-code.launch", prompt="hang")
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.launch", prompt="one more")
+    assert refused.value.message == "Max sessions reached (5). Kill a session first."
+    calls: list[tuple[str, dict[str, Any]]] = [("kill", {}), ("output", {"lines": 3})]
+    for call, params in calls:
+        with pytest.raises(RpcError) as missing:
+            await port.call(f"claude-code.{call}", **params)
+        assert missing.value.message == "Missing required parameter: session (name or ID)"
+
+
+async def test_who_may_only_watch_decides_and_starts_nothing(script: Script, port: Port) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    viewer = await port.scoped(Role.VIEWER)
+    await port.call("claude-code.launch", prompt="make", name="maker")
+    pending = await port.chat.asked("maker")
+    assert (await port.call("claude-code.approvals", token=viewer))["approvals"]
+    refused: list[tuple[str, dict[str, Any]]] = [
+        ("launch", {"prompt": "x"}),
+        ("kill", {"session": "maker"}),
+        ("respond", {"session": "maker", "message": "x"}),
+        ("approve", {"approvalId": pending.id, "decision": "allow"}),
+        ("rules.add", {"verdict": "allow", "pattern": "Bash(ls)"}),
+        ("tokens", {}),
+        ("tokens.new", {"name": "more"}),
+        ("chat", {"line": "/kill maker"}),
+    ]
+    for method, params in refused:
+        with pytest.raises(RpcError) as error:
+            await port.call(f"claude-code.{method}", token=viewer, **params)
+        assert (method, error.value.code) == (method, -32003)
+    assert (await port.chat.state("maker")).pending
+
+
+async def test_the_request_is_named_by_the_events_it_led_to(port: Port) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.launch", "params": {"prompt": "x"}}
+    answer = await port.http.post("/rpc", json=asked, headers={"X-Request-Id": "my-request.7"})
+    assert answer.headers["x-request-id"] == "my-request.7"
+    events = (await port.call("claude-code.events", types=["session.created"]))["events"]
+    assert events[0]["causedBy"] == "gateway#my-request.7"
+    assert events[0]["caller"] == "owner (gateway)"
+
+
+async def test_plugins_and_mcp_servers_are_managed(port: Port, workdir: Path) -> None:
+    marketplace(workdir / "mkt")
+    source = str(workdir / "mkt")
+    await checked(port, "claude-code.plugins.marketplaces.add", source=source)
+    assert (await checked(port, "claude-code.plugins.marketplaces"))["marketplaces"]
+    for verb in ("install", "disable", "enable", "update"):
+        done = await checked(port, f"claude-code.plugins.{verb}", plugin="tiny@locmkt")
+        assert done["success"]
+    listed = await checked(port, "claude-code.plugins.list", available=True)
+    assert [each["name"] for each in listed["plugins"]] == ["tiny@locmkt"]
+    await checked(port, "claude-code.plugins.uninstall", plugin="tiny@locmkt")
+    await checked(port, "claude-code.plugins.marketplaces.remove", name="locmkt")
+    secret = {"API_TOKEN": "very-secret-value"}
+    command = {"name": "far", "transport": "http", "url": "http://127.0.0.1:9/mcp"}
+    added = await checked(port, "claude-code.mcp.add", **command, headers=secret)
+    status = await checked(port, "claude-code.mcp.status", name="far")
+    listed = await checked(port, "claude-code.mcp.list")
+    assert [each["name"] for each in listed["servers"]] == ["far"]
+    assert "very-secret-value" not in str([added, status, listed])
+    await checked(port, "claude-code.mcp.remove", name="far")
+    with pytest.raises(RpcError, match="claude plugin install"):
+        await port.call("claude-code.plugins.install", plugin="nothing@nowhere")
+
+
+async def test_a_launch_is_told_where_it_is_configured_to_be(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    channels = {"workdirs": {str(workdir): "telegram|5"}}
+    async with opened(sandbox, workdir, channels=channels) as port:
+        given = await port.call("claude-code.launch", prompt="a", originChannel="slack|ops")
+        found = await port.call("claude-code.launch", prompt="b")
+        assert (await port.chat.state(given["id"])).origin == "slack|ops"
+        assert (await port.chat.state(found["id"])).origin == "telegram|5"
+
+
+async def test_a_launch_that_nobody_hears_of_is_the_gateways(port: Port) -> None:
+    made = await port.call("claude-code.launch", prompt="a")
+    assert (await port.chat.state(made["id"])).origin == "gateway"
+
+
+async def test_a_list_is_true_also_when_much_of_it_was_told_before(
+    script: Script, port: Port
+) -> None:
+    script.on("hang", hang())
+    first = await port.call("claude-code.launch", prompt="hello", name="first")
+    await port.chat.idle("first")
+    await port.chat.type("/sleep first")
+    told = await port.call("claude-code.sessions")
+    assert told == await port.call("claude-code.sessions")
+    await port.chat.type("/rename first renamed")
+    await port.chat.type("/budget renamed 7")
+    second = await port.call("claude-code.launch", prompt="hang", name="second")
+    listed = (await port.call("claude-code.sessions"))["sessions"]
+    assert {each["id"]: each["name"] for each in listed} == {
+        second["id"]: "second",
+        first["id"]: "renamed",
+    }
+    await port.call("claude-code.kill", session="second")
+    for status, count in (("all", 2), ("running", 0), ("killed", 1), ("asleep", 1)):
+        assert (await port.call("claude-code.sessions", status=status))["count"] == count

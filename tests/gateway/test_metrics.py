@@ -1,0 +1,53 @@
+"""What Prometheus reads."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from claude_sessions.demo import Script, bash, say
+from claude_sessions.model import Role
+from tests.gateway.port import Port
+
+
+async def figures(port: Port) -> dict[str, float]:
+    """By name, and the values of its labels in the order of their names."""
+    answer = await port.http.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    families = text_string_to_metric_families(answer.text)
+    samples = [sample for family in families for sample in family.samples]
+    return {
+        "/".join([each.name.removeprefix("claude_sessions_"), *each.labels.values()]): each.value
+        for each in samples
+    }
+
+
+async def test_what_happened_is_counted_and_what_stands_is_told(script: Script, port: Port) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    await port.call("claude-code.launch", prompt="make", name="maker")
+    await port.chat.asked("maker")
+    before = await figures(port)
+    assert before["open_approvals"] == 1
+    assert before["activity/waiting"] == 1
+    waiting = (await port.call("claude-code.approvals"))["approvals"][0]
+    await port.call("claude-code.approve", approvalId=waiting["approvalId"], decision="allow")
+    await port.chat.idle("maker")
+    after = await figures(port)
+    assert after["turns_total/completed"] == 1
+    assert after["approvals_total/person/allow"] == 1
+    assert after["approval_seconds_count/allow"] == 1
+    assert after["tokens_total/output"] > 0
+    assert after["cost_usd_total"] > 0
+    assert after["sessions/running"] == 1
+    assert after["open_approvals"] == 0
+    assert after["log_unwritten_events"] == 0
+    assert after["process_memory_bytes"] > 1_000_000
+    await port.call("claude-code.kill", session="maker")
+    ended = await figures(port)
+    assert ended["runs_total/user/killed"] == 1
+    assert ended["sessions/killed"] == 1
+
+
+async def test_they_need_a_token_of_whatever_role(port: Port) -> None:
+    assert (await port.http.get("/metrics", headers={"Authorization": ""})).status_code == 401
+    headers = {"Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+    assert (await port.http.get("/metrics", headers=headers)).status_code == 200
