@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Coroutine
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import structlog
@@ -55,7 +55,7 @@ def _free(name: str, taken: set[str]) -> str:
     if not NAME.fullmatch(name):
         raise Refused(INVALID, "A terminal's name has letters, digits, dots and dashes, 40 of them")
     others = (f"{name}-{number}" for number in count(2))
-    return next(free for free in (name, *others) if free not in taken) if name in taken else name
+    return next(free for free in chain([name], others) if free not in taken)
 
 
 class RemoteChannel:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping
@@ -181,6 +183,17 @@ class Machine:
         for process in self.processes():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+
+
+@asynccontextmanager
+async def serving(machine: Machine) -> AsyncIterator[Program]:
+    """A daemon without a terminal, stopped in the end if it still runs."""
+    async with machine.started(machine.run()) as daemon:
+        await daemon.says("daemon.ready")
+        yield daemon
+        if daemon.process.returncode is None:
+            os.kill(daemon.pid, signal.SIGTERM)
+            assert await daemon.left() == 0
 
 
 async def _end(process: Process) -> None:
