@@ -406,7 +406,8 @@ async def test_what_is_no_longer_kept_is_asked_for_once_more(
 ) -> None:
     await phone.owner.sends_photo(JPEG, caption="What is this?")
     await phone.owner.chat.shows("Start one with this")
-    await phone.daemon.log.change(lambda store: store.mail.tidy(time.time() + 1, seq=0))
+    bot, soon = int(phone.api.token.partition(":")[0]), time.time() + 1
+    await phone.daemon.log.change(lambda store: store.mail.tidy(soon, seq=0, bot=bot, others=soon))
     press = await phone.owner.presses("Start one with this")
     assert "send it once more" in await press.answered()
     assert not model.prompts()
