@@ -169,8 +169,7 @@ async def test_an_open_path_lets_this_machine_look(sandbox: Sandbox, workdir: Pa
 async def test_a_revoked_token_ends_the_connection(port: Port) -> None:
     token = await port.scoped(Role.VIEWER, name="phone")
     async with connected(port, token=token) as client:
-        revoked = {"method": "claude-code.tokens.revoke", "params": {"token": "phone"}}
-        await port.post({"jsonrpc": "2.0", "id": 1, **revoked})
+        await port.call("claude-code.tokens.revoke", ref="phone")
         with pytest.raises(ConnectionClosed):
             await client.event()
         assert client.socket.close_code == 4401
