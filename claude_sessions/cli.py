@@ -92,7 +92,7 @@ def mcp(
         Path | None, typer.Option("--token-file", help="With the token to show there.")
     ] = None,
 ) -> None:
-    """Offer a running daemon's sessions to an agent: an MCP server on stdin and stdout."""
+    """An MCP server on stdin and stdout, for an agent's own use."""
     from claude_sessions.client.mcp_stdio import Place, pump_stdio
 
     with answering():

@@ -26,6 +26,7 @@ from claude_sessions.console import ConsoleChannel, Screen
 from claude_sessions.model import ENDINGS, new_id
 
 ENDS = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.KILLED})
+SILENT_SECONDS = 15.0
 
 
 def follow_session(given: Given, name: str, *, lines: int, as_json: bool) -> None:
@@ -124,9 +125,9 @@ async def _read_on(
         return
     await page.past(front.data["lines"])
     for frame in early:
-        if await _is_last(rpc, page, frame):
+        if await _is_last(page, frame):
             return
-    while not await _is_last(rpc, page, frames.read_frame(await connection.recv())):
+    while not await _is_last(page, await _next(connection, rpc, front.session)):
         pass
 
 
@@ -146,14 +147,28 @@ async def _in_front(
         early += [frame] if frame is not None else []
 
 
-async def _is_last(rpc: Rpc, page: Page, frame: frames.Frame | None) -> bool:
+async def _next(
+    connection: ClientConnection, rpc: Rpc, session: str | None
+) -> frames.Frame | Over | None:
+    """A run that a limit ends says no more than that: so whoever hears nothing looks."""
+    while True:
+        try:
+            async with asyncio.timeout(SILENT_SECONDS):
+                return frames.read_frame(await connection.recv())
+        except TimeoutError:
+            told = await asyncio.to_thread(rpc.call, "claude-code.output", {"session": session})
+            if told["status"] in ENDINGS:
+                return Over()
+
+
+class Over:
+    """It has ended without another word."""
+
+
+async def _is_last(page: Page, frame: frames.Frame | Over | None) -> bool:
+    if isinstance(frame, Over):
+        return True
     if not isinstance(frame, frames.Sent | frames.Edited):
         return False
     await page.take(frame)
-    note = frame.notification
-    if note.kind in ENDS:
-        return True
-    if note.kind is not Kind.LIMIT:
-        return False
-    told = await asyncio.to_thread(rpc.call, "claude-code.output", {"session": note.session})
-    return told["status"] in ENDINGS
+    return frame.notification.kind in ENDS
