@@ -20,7 +20,6 @@ from claude_sessions.gateway.house import House
 from claude_sessions.gateway.methods import METHODS
 from claude_sessions.gateway.methods import history as h
 from claude_sessions.gateway.methods.base import Act
-from claude_sessions.gateway.refusals import Refused
 from claude_sessions.gateway.sockets import Line
 from claude_sessions.model import new_id
 from claude_sessions.people import Caller
@@ -32,10 +31,9 @@ EVENT = "claude-code.event"
 class Conversation:
     """Of one connection. What it is subscribed to ends with it."""
 
-    def __init__(self, house: House, visitor: Visitor, count: Callable[[Visitor], None]) -> None:
+    def __init__(self, house: House, visitor: Visitor) -> None:
         self._house = house
         self._visitor = visitor
-        self._count = count
         self._group = asyncio.TaskGroup()
         self._subscriptions: dict[str, asyncio.Task[None]] = {}
         self._told = asyncio.Event()  # of the frame at hand: its events follow its answer
@@ -57,11 +55,6 @@ class Conversation:
                 task.cancel()
 
     async def _answer(self, frame: bytes) -> None:
-        try:
-            self._count(self._visitor)
-        except Refused as error:
-            await self._line.send(rpc.fault(rpc.Fault(code=error.code.rpc, message=str(error))))
-            return
         with because(f"{DOOR}#{new_id()}"):
             read, caller = rpc.read(frame), self._visitor.caller()
             answers = await answered(self._house, read, caller, self._methods)

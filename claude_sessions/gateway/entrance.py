@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from claude_sessions.cause import because
@@ -26,13 +28,27 @@ Talk = Callable[[Visitor, WebSocket], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
+class Paced(WebSocket):
+    """Who says too much too fast is read from more slowly: nothing of it is lost."""
+
+    def __init__(self, socket: WebSocket, count: Callable[[], None]) -> None:
+        super().__init__(socket.scope, socket.receive, socket.send)
+        self._count = count
+
+    async def receive(self) -> Message:
+        message = await super().receive()
+        while message["type"] == "websocket.receive":
+            try:
+                self._count()
+                break
+            except Refused as error:
+                await asyncio.sleep(error.retry_after or 1.0)
+        return message
+
+
 class Entrance:
     def __init__(self, keeper: Doorkeeper) -> None:
         self._keeper = keeper
-
-    def count(self, visitor: Visitor) -> None:
-        """Another request on a connection that is open; raises when there are too many."""
-        self._keeper.count(visitor)
 
     def http(self, path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> BaseRoute:
         """Whatever the handler raises becomes an answer with a code."""
@@ -62,7 +78,7 @@ class Entrance:
         async def endpoint(socket: WebSocket) -> None:
             try:
                 visitor = self._keeper.admit(socket)
-                await talk(visitor, socket)
+                await talk(visitor, Paced(socket, partial(self._keeper.count, visitor)))
             except Refused as error:
                 if socket.client_state is not WebSocketState.CONNECTING:
                     raise

@@ -25,7 +25,7 @@ def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
 
     async def talk(visitor: Visitor, socket: WebSocket) -> None:
         with house.visits.begun(visitor) as visit:
-            conversation = Conversation(house, visitor, entrance.count)
+            conversation = Conversation(house, visitor)
             await talked(socket, visit, conversation.works)
 
     return [entrance.http("/rpc", call, ["POST"]), entrance.socket("/rpc", talk)]

@@ -92,8 +92,9 @@ class Terminal:
         self._visit = visit
         self._watching = watching
         self._id = f"{DOOR}|{name}"
-        # The door's name is this terminal's own: what is done here is told to one beside it.
-        self._caller = visit.visitor.caller(self._id, door=name)
+        # The door has this terminal's own name: what is done here is told to one beside it.
+        door = DOOR if name == DOOR else f"{DOOR} {name}"
+        self._caller = visit.visitor.caller(self._id, door=door)
         self._lines = count(1)
 
     async def serve(self, socket: WebSocket) -> None:
