@@ -68,7 +68,7 @@ def revoke(
     """It opens nothing from now on; connections it has open end."""
     with answering():
         daemon = rpc(Given(url=url, token_file=token_file, home=home))
-        told = daemon.call("claude-code.tokens.revoke", {"token": token})
+        told = daemon.call("claude-code.tokens.revoke", {"ref": token})
         if as_json:
             show_json(told)
         else:
