@@ -87,7 +87,7 @@ def document() -> dict[str, Any]:
 def _operation(operation: Operation[Any, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     codes = (*ALWAYS, *operation.refusals, *SOMETIMES)
     described: dict[str, Any] = {
-        "operationId": operation.act.__module__.rpartition(".")[2] + "." + operation.act.__name__,
+        "operationId": _name(f"{operation.method.lower()} {operation.path}"),
         "summary": operation.summary,
         "parameters": _parameters(operation.path, operation.query, schemas),
         "responses": {str(operation.status): _success(operation, schemas), **_refusals(codes)},
@@ -116,7 +116,7 @@ def _stream(path: str, summary: str, query: type[Query], schemas: dict[str, Any]
     last = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
     text = {"text/event-stream": {"schema": {"type": "string"}}}
     return {
-        "operationId": "events." + re.sub(r"\W+", "_", path).strip("_"),
+        "operationId": _name(f"follow {path}"),
         "summary": summary,
         "parameters": [*_parameters(path, query, schemas), last],
         "responses": {
@@ -124,6 +124,10 @@ def _stream(path: str, summary: str, query: type[Query], schemas: dict[str, Any]
             **_refusals((*ALWAYS, NOT_FOUND, *SOMETIMES)),
         },
     }
+
+
+def _name(told: str) -> str:
+    return re.sub(r"\W+", "_", told).strip("_")
 
 
 def _health() -> dict[str, Any]:

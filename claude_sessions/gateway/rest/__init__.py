@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from claude_sessions.gateway.rest import deciding, projects, sessions, speaking, timeline
+from claude_sessions.gateway.rest import (
+    deciding,
+    extensions,
+    projects,
+    sessions,
+    speaking,
+    timeline,
+)
 from claude_sessions.gateway.rest.operation import Operation
 
 TABLE: tuple[Operation[Any, Any], ...] = (
@@ -17,4 +24,5 @@ TABLE: tuple[Operation[Any, Any], ...] = (
     *speaking.OPERATIONS,
     *deciding.OPERATIONS,
     *timeline.OPERATIONS,
+    *extensions.OPERATIONS,
 )

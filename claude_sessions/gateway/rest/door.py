@@ -52,7 +52,7 @@ async def _answer(
     operation: Operation[Any, Any], house: House, visitor: Visitor, request: Request
 ) -> Response:
     asked = Asked(
-        id=request.path_params.get("id", ""),
+        id=next(iter(request.path_params.values()), ""),
         query=queried(operation.query, request),
         body=NoBody() if operation.body is NoBody else await told(operation.body, request),
         caller=visitor.caller(),

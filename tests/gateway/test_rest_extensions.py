@@ -1,0 +1,82 @@
+"""Plugins and MCP servers over REST, with the real claude program; no network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_sessions.gateway.rest import extensions as x
+from claude_sessions.gateway.rest.operation import Resource
+from claude_sessions.model import Role
+from tests.extensions.places import marketplace, tiny_server
+from tests.gateway.port import Port
+
+API = "/api/v1"
+
+
+async def ask(
+    port: Port, method: str, path: str, expected: int, shape: type[Resource], **body: Any
+) -> Any:
+    """The data of the answer, once it has been found to be what the document says."""
+    answer = await port.http.request(method, f"{API}{path}", json=body or None)
+    assert answer.status_code == expected, answer.text
+    data = answer.json()["data"]
+    for each in data if isinstance(data, list) else [data]:
+        shape.model_validate(each)
+    return data
+
+
+async def test_a_plugin_is_installed_switched_and_removed(port: Port, workdir: Path) -> None:
+    source = str(marketplace(workdir / "mkt"))
+    added = await ask(port, "POST", "/plugins/marketplaces/add", 201, x.Done, url=source)
+    assert added["marketplace"]["name"] == "locmkt"
+    known = await ask(port, "GET", "/plugins/marketplaces", 200, x.MarketplaceResource)
+    assert [each["name"] for each in known] == ["locmkt"]
+    done = await ask(port, "POST", "/plugins/install", 200, x.Done, package="tiny@locmkt")
+    assert (done["success"], done["plugin"]["name"]) == (True, "tiny@locmkt")
+    for verb, enabled in (("disable", False), ("enable", True)):
+        await ask(port, "POST", f"/plugins/{verb}", 200, x.Done, name="tiny@locmkt")
+        installed = await ask(port, "GET", "/plugins/installed", 200, x.PluginResource)
+        assert [each["enabled"] for each in installed] == [enabled]
+    await ask(port, "POST", "/plugins/update", 200, x.Done, name="tiny@locmkt")
+    await ask(port, "POST", "/plugins/uninstall", 200, x.Done, name="tiny@locmkt")
+    assert await ask(port, "GET", "/plugins/installed", 200, x.PluginResource) == []
+
+
+async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Path) -> None:
+    config = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
+    new = {"name": "tiny", "transport": "stdio", "config": config}
+    assert (await ask(port, "POST", "/mcp/servers", 201, x.Done, **new))["success"]
+    (server,) = await ask(port, "GET", "/mcp/servers", 200, x.ServerResource)
+    assert (server["name"], server["status"]) == ("tiny", "running")
+    login = await ask(port, "POST", "/mcp/servers/tiny/auth", 200, x.LoginResource)
+    assert login == {"authRequired": False, "status": "not_required"}
+    await ask(port, "DELETE", "/mcp/servers/tiny", 200, x.Done)
+    assert await ask(port, "GET", "/mcp/servers", 200, x.ServerResource) == []
+
+
+async def test_what_claude_cannot_do_is_an_error_that_names_its_command(port: Port) -> None:
+    answer = await port.http.post(f"{API}/plugins/install", json={"package": "nothing@nowhere"})
+    assert answer.status_code in (404, 409), answer.text
+    assert "claude plugin install" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/plugins/install", {"package": "a@b"}),
+        ("/plugins/uninstall", {"name": "a@b"}),
+        ("/plugins/marketplaces/add", {"url": "a/b"}),
+        ("/mcp/servers", {"name": "a", "transport": "stdio", "config": {"command": "true"}}),
+        ("/mcp/servers/a/auth", {}),
+    ],
+)
+async def test_only_an_admin_changes_what_runs_in_every_session(
+    port: Port, path: str, body: dict[str, Any]
+) -> None:
+    headers = {"Authorization": f"Bearer {await port.scoped(Role.APPROVER)}"}
+    answer = await port.http.post(f"{API}{path}", json=body, headers=headers)
+    assert answer.status_code == 403
