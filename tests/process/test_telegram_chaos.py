@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import time
@@ -16,6 +17,7 @@ import pytest
 from claude_sessions import events as e
 from claude_sessions.demo import Request, Script, ScriptedModel, bash, say
 from claude_sessions.eventlog import EventLog
+from claude_sessions.storage.schema import connect_for_reading
 from tests.botapi import BotApi, Call, Chat, Message, Person, status
 from tests.process.machine import PATIENCE, Machine, Program
 from tests.process.test_telegram import OWNER, api, killed, owner, stopped, wired
@@ -61,7 +63,8 @@ class Hands:
             await self.press()
             if self.chance.random() < 0.2 and len(self.said) < 9:
                 self.said.append(f"do job{len(self.said)}x")
-                await self.chance.choice(list(self.places.values())).says(self.said[-1])
+                where = "team" if len(self.said) == 2 else self.chance.choice(("ada", "bea", "cem"))
+                await self.places[where].says(self.said[-1])
             await asyncio.sleep(0.1)  # at a person's pace
 
     async def press(self) -> None:
@@ -141,7 +144,7 @@ async def test_every_answer_is_shown_and_every_card_is_true_after_the_worst(
         await hands.work(3)
         await api.called("sendMessage", paused, PATIENCE)
         api.calm()
-        await settled(hands, model)
+        await settled(hands, model, wired)
         await stopped(daemon)
     assert len(hands.said) > 3
     asked = Counter(prompt for prompt in model.prompts() if prompt in hands.said)
@@ -158,13 +161,19 @@ async def killed_in(hands: Hands, daemon: Program, machine: Machine) -> None:
     hands.kills.append(time.monotonic())
 
 
-async def settled(hands: Hands, model: ScriptedModel) -> None:
-    """Whatever can still be pressed leads somewhere, and is gone afterwards."""
+async def settled(hands: Hands, model: ScriptedModel, machine: Machine) -> None:
+    """Whatever can still be pressed leads somewhere, is gone afterwards, and all has been shown."""
     until = time.monotonic() + SETTLED
-    while hands.alive() or not set(hands.said) <= set(model.prompts()):
+    while hands.alive() or not set(hands.said) <= set(model.prompts()) or owing(machine):
         assert time.monotonic() < until, hands.screens()
         await hands.press()
         await asyncio.sleep(0.1)
+
+
+def owing(machine: Machine) -> bool:
+    query = "SELECT 1 FROM letters WHERE shown < version OR open"
+    with contextlib.closing(connect_for_reading(machine.home / "log.db")) as db:
+        return db.execute(query).fetchone() is not None
 
 
 def check_pause(api: BotApi) -> None:
