@@ -37,8 +37,11 @@ async def _answer(
     if isinstance(call, rpc.Fault):
         return rpc.fault(call)
     try:
-        return rpc.result(call.id, await _called(house, call, caller, methods))
+        told = rpc.result(call.id, await _called(house, call, caller, methods))
+        log.debug("rpc.called", method=call.method, by=str(caller))
+        return told
     except SessionsError as error:
+        log.info("rpc.refused", method=call.method[:80], by=str(caller), why=str(error))
         return rpc.fault(_fault(error, call))
     except Exception:
         log.exception("rpc.failed", method=call.method[:80])

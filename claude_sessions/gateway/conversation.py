@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
+from structlog.contextvars import bound_contextvars
 
 from claude_sessions.cause import because
 from claude_sessions.errors import BadRequest, NotFound
@@ -55,7 +56,8 @@ class Conversation:
                 task.cancel()
 
     async def _answer(self, frame: bytes) -> None:
-        with because(f"{DOOR}#{new_id()}"):
+        request_id = new_id()
+        with because(f"{DOOR}#{request_id}"), bound_contextvars(request_id=request_id):
             read, caller = rpc.read(frame), self._visitor.caller()
             answers = await answered(self._house, read, caller, self._methods)
         if answers:

@@ -58,7 +58,15 @@ class Entrance:
             try:
                 visitor = self._keeper.admit(request)
                 with because(f"{DOOR}#{request_id}"):
-                    return await handler(visitor, request)
+                    answer = await handler(visitor, request)
+                log.debug(
+                    "gateway.answered",
+                    method=request.method,
+                    path=request.url.path,
+                    status=answer.status_code,
+                    by=visitor.name,
+                )
+                return answer
             except Refused as error:
                 return refusal(error, request_id)
             except SessionsError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from pathlib import Path
 
 from tests.process.machine import Machine
@@ -26,6 +28,8 @@ async def test_the_examples_with_curl_work_as_they_are_written(machine: Machine)
         await daemon.says("daemon.ready")
         ran = await machine.ran("bash", "-euo", "pipefail", "-c", script)
         assert (ran.code, ran.err) == (0, "")
+        os.kill(daemon.pid, signal.SIGTERM)
+        assert await daemon.left() == 0
     launched, listed = (json.loads(told)["result"] for told in answers(ran.out)[:2])
     assert launched["name"] == "hello"
     assert [each["id"] for each in listed["sessions"]] == [launched["id"]]

@@ -1,0 +1,94 @@
+"""The chat plugin's five calls (D.3): names, parameters, shapes and sentences, word by word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from claude_sessions.gateway.methods import METHODS
+from tests.gateway.port import Port, RpcError
+
+LISTED = (
+    "id name status prompt workdir model costUsd startedAt completedAt durationMs claudeSessionId"
+    " foreground multiTurn display"
+)
+OUTPUT = "id name status costUsd durationMs duration lines lineCount result"
+STATS = (
+    "totalCostUsd costPerDay sessionsByStatus totalLaunched averageDurationMs mostExpensive display"
+)
+SHAPES: dict[str, tuple[dict[str, Any], str]] = {
+    "sessions": ({}, "sessions count"),
+    "launch": ({"prompt": "hello"}, "id name status workdir model"),
+    "output": ({"session": "maker"}, OUTPUT),
+    "stats": ({}, STATS),
+    "kill": ({"session": "maker"}, "id name status message"),
+}
+PARAMETERS = {
+    "sessions": {"status"},
+    "launch": {
+        *("prompt", "name", "workdir", "model", "maxBudgetUsd", "systemPrompt", "allowedTools"),
+        *("resumeSessionId", "forkSession", "multiTurnDisabled", "originChannel"),
+    },
+    "kill": {"session", "id"},
+    "output": {"session", "id", "lines", "full"},
+    "stats": set(),
+}
+
+
+async def test_results_have_exactly_the_seeds_fields(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    for name, (params, fields) in SHAPES.items():
+        told = await port.call(f"claude-code.{name}", **params)
+        assert set(told) == set(fields.split()), name
+        if name == "sessions":
+            assert set(told["sessions"][0]) == set(LISTED.split())
+    for session in (await port.call("claude-code.sessions"))["sessions"]:
+        await port.call("claude-code.kill", id=session["id"])
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_seeds_parameters_are_known_and_none_of_them_is_needed_that_was_not(name: str) -> None:
+    schema = METHODS[f"claude-code.{name}"].params.model_json_schema(by_alias=True)
+    assert set(schema["properties"]) >= PARAMETERS[name]
+    assert schema.get("required", []) == (["prompt"] if name == "launch" else [])
+
+
+async def test_ended_already_is_no_error(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    first = await port.call("claude-code.kill", session="maker")
+    again = await port.call("claude-code.kill", session="maker")
+    assert first["status"] == again["status"] == "killed"
+
+
+@pytest.mark.parametrize(
+    ("call", "params", "sentence"),
+    [
+        ("launch", {}, "Missing required parameter: prompt"),
+        ("kill", {}, "Missing required parameter: session (name or ID)"),
+        ("output", {}, "Missing required parameter: session (name or ID)"),
+        ("kill", {"session": "x y"}, 'Session "x y" not found'),
+        ("output", {"id": "nobody"}, 'Session "nobody" not found'),
+    ],
+)
+async def test_its_sentences(port: Port, call: str, params: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        await port.call(f"claude-code.{call}", **params)
+    assert refused.value.message == sentence
+
+
+async def test_what_is_resumed_by_name_id_or_claudes_id_goes_on(port: Port) -> None:
+    made = await port.call("claude-code.launch", prompt="one", name="maker")
+    state = await port.chat.idle("maker")
+    for n, ref in enumerate((made["id"], "maker", state.claude_id)):
+        await port.call("claude-code.kill", session="maker")
+        again = await port.call("claude-code.launch", prompt=f"more {n}", resume_session_id=ref)
+        assert again["id"] == made["id"]
+        await port.chat.idle("maker")
+    forked = await port.call(
+        "claude-code.launch", prompt="other", resumeSessionId="maker", forkSession=True
+    )
+    assert forked["id"] != made["id"]
+    await port.chat.idle(forked["id"])
