@@ -205,8 +205,7 @@ async def test_a_revoked_token_ends_its_streams_and_they_are_told_why(port: Port
     ):
         stream = Reading(EventSource(response))
         await opening(stream)
-        revoking = {"method": "claude-code.tokens.revoke", "params": {"token": "wall"}}
-        await port.post({"jsonrpc": "2.0", "id": 1, **revoking})
+        await port.call("claude-code.tokens.revoke", ref="wall")
         *_, last = await stream.to_end()
     assert last.event == "stream.closed"
     assert last.json()["payload"]["reason"] == "the token was revoked"
