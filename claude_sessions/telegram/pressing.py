@@ -177,7 +177,9 @@ class Presses:
     ) -> None:
         with because(cause_of(at.channel, [update_id])):
             work = asyncio.ensure_future(self._carry_out(button.line, caller))
-        await asyncio.wait([work], timeout=AT_ONCE)
+        pause = asyncio.ensure_future(self._clock.sleep(AT_ONCE))
+        await asyncio.wait([work, pause], return_when=asyncio.FIRST_COMPLETED)
+        pause.cancel()
         if not work.done():
             await self._toast(query, "")
             reply = await work

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from claude_sessions.clock import Clock
+from claude_sessions.clock import Clock, SystemClock
 from claude_sessions.config import make_home
 from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.demo import Sandbox
 from claude_sessions.settings import Settings
+from claude_sessions.telegram.pressing import AT_ONCE
 from tests.botapi import BotApi, Person
 
+PATIENCE = 5.0
 OWNER, VIEWER, PROMPTER, APPROVER = 1001, 1002, 1003, 1004
 
 
@@ -54,6 +56,13 @@ def settings_for(api: BotApi, workdir: Path, **more: Any) -> Settings:
     )
 
 
+class PatientClock(SystemClock):
+    """A press is answered by what became of it, also where a busy machine takes its time."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(PATIENCE if seconds == AT_ONCE else seconds)
+
+
 @asynccontextmanager
 async def phone_of(
     sandbox: Sandbox, workdir: Path, api: BotApi, *, clock: Clock | None = None, **more: Any
@@ -61,5 +70,6 @@ async def phone_of(
     home = make_home(sandbox.root / "state")
     settings = settings_for(api, workdir, **more)
     owner = api.person(OWNER, "Ada")
+    clock = clock or PatientClock()
     async with open_daemon(settings, home, environ=sandbox.env, clock=clock) as daemon:
         yield Phone(daemon, api, owner)
