@@ -64,7 +64,7 @@ async def says(port: Port, *words: str) -> None:
 
 
 async def revoke(port: Port, token: str) -> None:
-    params = {"token": token}
+    params = {"ref": token}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.tokens.revoke", "params": params}
     assert "result" in (await port.post(asked)).json()
 

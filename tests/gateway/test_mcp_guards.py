@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,11 +60,12 @@ async def test_where_a_channel_is_required_one_has_to_be_there(
 async def test_the_configured_channel_of_a_directory_satisfies_it(
     sandbox: Sandbox, workdir: Path
 ) -> None:
-    channels = {"workdirs": {str(workdir): "memory|owner"}}
-    async with (
-        opened(sandbox, workdir, mcp={"require_channel": True}, channels=channels) as port,
-        agent(port) as one,
-    ):
+    more: dict[str, Any] = {
+        "mcp": {"require_channel": True},
+        "channels": {"workdirs": {str(workdir): "memory|owner"}},
+        "orchestrator": {"webhook_url": "http://127.0.0.1:9/hooks/wake"},
+    }
+    async with opened(sandbox, workdir, **more) as port, agent(port) as one:
         await one.use("launch", prompt="x", name="m")
         assert (await port.chat.state("m")).origin == "memory|owner"
         await port.chat.idle("m")

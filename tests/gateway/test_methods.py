@@ -186,12 +186,13 @@ async def test_plugins_and_mcp_servers_are_managed(port: Port, workdir: Path) ->
 async def test_a_launch_is_told_where_it_is_configured_to_be(
     sandbox: Sandbox, workdir: Path
 ) -> None:
-    channels = {"workdirs": {str(workdir): "telegram|5"}}
-    async with opened(sandbox, workdir, channels=channels) as port:
+    channels = {"workdirs": {str(workdir): "slack|here"}}
+    roads = {"message_command": ["true"]}
+    async with opened(sandbox, workdir, channels=channels, orchestrator=roads) as port:
         given = await port.call("claude-code.launch", prompt="a", originChannel="slack|ops")
         found = await port.call("claude-code.launch", prompt="b")
         assert (await port.chat.state(given["id"])).origin == "slack|ops"
-        assert (await port.chat.state(found["id"])).origin == "telegram|5"
+        assert (await port.chat.state(found["id"])).origin == "slack|here"
 
 
 async def test_a_launch_that_nobody_hears_of_is_the_gateways(port: Port) -> None:

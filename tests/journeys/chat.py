@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from claude_sessions.channel import Kind, MemoryChannel, Notification
-from claude_sessions.clock import Clock
+from claude_sessions.clock import Clock, ManualClock
 from claude_sessions.commands import Reply
 from claude_sessions.config import make_home
 from claude_sessions.daemon import Daemon, open_daemon
@@ -62,6 +62,21 @@ class Chat:
                 except NotFound:
                     pass
                 await anext(aiter(feed))
+
+    async def later(
+        self, clock: ManualClock, name: str, holds: Callable[[SessionState], bool]
+    ) -> SessionState:
+        """Minute by minute, until it does: a timer may be set a moment after what sets it."""
+        id_ = (await self.state(name)).id
+        book = self.daemon.book
+
+        def does() -> bool:
+            clock.advance(60)
+            state = book.state(id_)
+            return state is not None and holds(state)
+
+        await eventually(does, PATIENCE)
+        return await self.state(id_)
 
     async def idle(self, name: str) -> SessionState:
         return await self.until(

@@ -280,7 +280,7 @@ async def test_a_deadline_denies_with_a_reason_that_says_so(
     async with chatting(sandbox, workdir, clock=clock, settings=settings) as chat:
         await chat.type("/new --name maker make")
         await chat.asked("maker")
-        clock.advance(301)
+        await chat.later(clock, "maker", lambda s: not s.pending)
         await chat.idle("maker")
         (verdict,) = await resolutions(chat, "maker")
         assert (verdict.decision, verdict.by) == ("deny", "timeout")

@@ -30,7 +30,8 @@ async def test_silence_in_the_middle_of_words_is_reported_once(
     async with chatting(sandbox, workdir, clock=clock) as chat:
         await chat.type("/new --fg --name quiet talk")
         await chat.shows(Kind.STREAM, "One")
-        for _ in range(3):
+        await chat.later(clock, "quiet", lambda _: Kind.NOTICE in chat.kinds())
+        for _ in range(2):
             clock.advance(16)
             await chat.shows(Kind.NOTICE, "may be waiting")
         gate.open()

@@ -157,15 +157,14 @@ async def test_a_session_with_a_task_in_the_background_stays_awake_and_people_ar
     async with chatting(sandbox, workdir, clock=clock) as chat:
         await chat.type("/new --allow Bash --name server serve")
         await chat.until("server", lambda s: bool(s.tasks) and s.turn is None)
-        clock.advance(31 * 60)
+        await chat.later(clock, "server", lambda _: Kind.NOTICE in chat.kinds())
         told = await chat.shows(Kind.NOTICE, "stays awake, because this still runs")
         assert (await chat.state("server")).status is Status.RUNNING
         assert "has something to do" in await chat.type("/sleep server")
         (stop,) = told.actions
         await chat.type(stop.line)
         await chat.until("server", lambda s: not s.tasks and s.turn is None)
-        clock.advance(31 * 60)
-        await chat.until("server", lambda s: s.status is Status.ASLEEP)
+        await chat.later(clock, "server", lambda s: s.status is Status.ASLEEP)
 
 
 async def test_a_session_that_waits_for_a_person_is_never_put_to_sleep(

@@ -22,8 +22,7 @@ async def test_two_messages_to_a_sleeping_session_wake_it_once_and_both_arrive(
     async with chatting(sandbox, workdir, clock=clock) as chat:
         await chat.type("/new --name a hello")
         await chat.idle("a")
-        clock.advance(30 * 60 + 1)
-        await chat.until("a", lambda s: s.status is Status.ASLEEP)
+        await chat.later(clock, "a", lambda s: s.status is Status.ASLEEP)
         await asyncio.gather(chat.type("/say a one"), chat.type("/say a two"))
         await chat.until("a", lambda s: s.blocks == 3)
         assert sorted(model.prompts()) == ["hello", "one", "two"]

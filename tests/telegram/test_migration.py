@@ -70,6 +70,7 @@ async def test_a_message_with_the_number_that_a_card_had_is_left_alone(
         old = await team.shows("maker asks", timeout=20)
         new = api.migrate(team, NEW, by=phone.owner)
         card = await new.shows("maker asks", timeout=20)
+        await eventually(lambda: nothing_waits(phone), 20)
         await filled(new, phone, upto=old.id - 2)
         await phone.owner.says("/sessions", new)
         other = await new.shows("1 session")
@@ -77,6 +78,12 @@ async def test_a_message_with_the_number_that_a_card_had_is_left_alone(
     async with open_phone():
         await new.shows(lambda m: m is card and "No longer asked" in m.text, timeout=20)
         assert "1 session" in other.text
+
+
+def nothing_waits(phone: Phone) -> bool:
+    """For any chat: what is sent from now on is what we cause."""
+    (report,) = phone.daemon.pool.health.reports()
+    return not report.data["queueDepth"]
 
 
 async def filled(chat: Chat, phone: Phone, *, upto: int) -> None:
