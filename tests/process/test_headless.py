@@ -9,8 +9,12 @@ import signal
 import socket
 from pathlib import Path
 
+import httpx
+
 from claude_sessions.daemon import only_one
-from tests.process.machine import PATIENCE, Machine
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE
+from tests.process.machine import ANY_PORT, PATIENCE, Machine
 
 
 async def test_it_serves_until_sigterm_then_leaves_with_0_and_frees_the_home(
@@ -131,3 +135,40 @@ async def test_json_lines_are_json_and_have_no_secrets(machine: Machine) -> None
     assert events == ["daemon.ready", "daemon.stopping", "daemon.stopped"]
     assert lines[0]["home"] == str(Path(machine.sandbox.root, "[struck out]"))
     assert (home / "log.db").exists()
+
+
+async def test_a_gateway_that_cannot_open_is_told_in_one_line_and_nothing_starts(
+    machine: Machine,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = await machine.ran(*machine.run(), env={ANY_PORT: str(port)})
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"gateway: 127.0.0.1:{port} cannot be listened on (Address already in use); "
+        "choose another gateway.port, or set gateway.enabled = false\n"
+    )
+    (machine.home / "gateway.token").write_text("too short")
+    ran = await machine.ran(*machine.run())
+    assert (ran.code, ran.out) == (2, "")
+    assert "holds no token of 32 characters or more" in ran.err
+    assert "too short" not in ran.err
+
+
+async def test_clients_that_stay_connected_do_not_hold_up_a_stop(machine: Machine) -> None:
+    async with machine.started(machine.run()) as daemon:
+        await daemon.says("daemon.ready")
+        url = (machine.home / ADDRESS).read_text().strip()
+        token = (machine.home / FILE).read_text().strip()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE) as http,
+            http.stream("GET", "/api/v1/events?after=0") as stream,
+        ):
+            lines = stream.aiter_lines()
+            assert await anext(lines) == "event: stream.opened"
+            os.kill(daemon.pid, signal.SIGTERM)
+            rest = [line async for line in lines]
+        assert await daemon.left() == 0
+    assert "event: stream.closed" in rest
+    assert not (machine.home / ADDRESS).exists()
