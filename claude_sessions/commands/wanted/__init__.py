@@ -1,0 +1,1 @@
+"""Commands as they are asked for: values, one class a command."""
