@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+WORKERS ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
 
@@ -16,8 +17,8 @@ help: ## say what there is
 demo: $(STAMP) ## try it with no account: a chat in the terminal, or a tour if there is no terminal
 	@$(VENV)/bin/python -m claude_sessions.demo $(ARGS)
 
-test: programs $(STAMP) ## run the tests; ARGS="-k name" goes to pytest
-	@$(VENV)/bin/python -m pytest $(ARGS)
+test: programs $(STAMP) ## run the tests; ARGS="-k name" goes to pytest; WORKERS=0: one by one
+	@$(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
 check: lint types test ## all that must hold before a commit: ruff, mypy, tests
 
