@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 
 from bench.bridge import HOME, Bridge, bridged
+from bench.burden import LIST, Site, head, listeners, replay, told
 from bench.child import Child, python
 from bench.figure import Figure
 from bench.log import DISK
@@ -24,7 +23,7 @@ from bench.sleepers import fill, sleepers
 from bench.stage import Stage, staged
 from bench.talk import Talk
 from bench.timing import median_ms, percentile_ms, scaled
-from bench.wires import Wire, asked, subscribed
+from bench.wires import Wire, asked
 from claude_sessions.config import make_home
 from claude_sessions.demo import Script
 from claude_sessions.places import ADDRESS
@@ -32,12 +31,10 @@ from claude_sessions.token_file import FILE
 
 SESSIONS, EVENTS = 100, 100_000
 SUBSCRIBERS, IDLE = 100, 1000
-TOLD, PRESSES = 40, 12
+TOLD, PRESSES = 40, 40
 SECONDS = 3.0  # of calls, at a time
 SHARE, WITHIN_MS, IDLE_MB, REPLAYED, GIVEN_MS = 0.6, 20, 60, 30_000, 100
 PERSON = 4001
-LIST = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.sessions", "params": {}}
-KIND = "rule.added"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +42,9 @@ class Gate:
     """An open gateway, and Starlette alone."""
 
     bridge: Bridge
-    url: str
-    token: str
+    site: Site
     plain: str
     plain_child: Child
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
-
-    @property
-    def database(self) -> Path:
-        return self.bridge.stage.sandbox.root / HOME / "log.db"
 
 
 async def measure(scale: float = 1.0) -> list[Figure]:
@@ -94,7 +82,8 @@ async def opened(stage: Stage, events: int) -> AsyncIterator[Gate]:
         async with python(arguments, env=env, directory=directory, told=True) as child:
             port = (await child.says("port ")).split()[-1]
             plain = f"http://127.0.0.1:{port}"
-            yield Gate(bridge=bridge, url=url, token=token, plain=plain, plain_child=child)
+            site = Site(url=url, token=token, database=home / "log.db")
+            yield Gate(bridge=bridge, site=site, plain=plain, plain_child=child)
 
 
 # --- calls over one connection
@@ -104,8 +93,8 @@ async def calls(gate: Gate, sessions: int, repeats: int, seconds: float) -> Figu
     ours: list[float] = []
     bare: list[float] = []
     async with (
-        httpx.AsyncClient(base_url=gate.url, headers=gate.headers) as client,
-        httpx.AsyncClient(base_url=gate.plain, headers=gate.headers) as other,
+        httpx.AsyncClient(base_url=gate.site.url, headers=gate.site.headers) as client,
+        httpx.AsyncClient(base_url=gate.plain, headers=gate.site.headers) as other,
     ):
         for n in range(repeats):
             turns = [(ours, client, "/rpc"), (bare, other, "/same")]
@@ -142,10 +131,10 @@ async def _rate(client: httpx.AsyncClient, path: str, seconds: float) -> float:
 async def replays(gate: Gate, events: int, repeats: int) -> Figure:
     ours: list[float] = []
     bare: list[float] = []
-    last = f":{_head(gate)}\n".encode()
+    last = f":{head(gate.site)}\n".encode()
     for n in range(repeats):
         turns: list[tuple[list[float], Callable[[], Awaitable[float]]]] = [
-            (ours, lambda: _replay(gate, last)),
+            (ours, lambda: replay(gate.site, last)),
             (bare, lambda: _streamed(gate)),
         ]
         for results, run in turns if n % 2 == 0 else reversed(turns):
@@ -162,26 +151,6 @@ async def replays(gate: Gate, events: int, repeats: int) -> Figure:
     )
 
 
-async def _replay(gate: Gate, last: bytes) -> float:
-    """Until the last one is there."""
-    began = time.perf_counter()
-    wire = await asked(gate.url, "/api/v1/events?after=0", gate.token)
-    async with asyncio.timeout(PATIENCE):
-        tail, read = b"", 0
-        while last not in tail:
-            wire.began.clear()
-            while read < len(wire.heard):
-                tail = tail[-200:] + wire.heard[read][1]
-                read += 1
-                if last in tail:
-                    break
-            else:
-                await wire.began.wait()
-    seconds = time.perf_counter() - began
-    wire.close()
-    return seconds
-
-
 async def _streamed(gate: Gate) -> float:
     began = time.perf_counter()
     async with (
@@ -193,17 +162,12 @@ async def _streamed(gate: Gate) -> float:
     return time.perf_counter() - began
 
 
-def _head(gate: Gate) -> int:
-    with closing(sqlite3.connect(gate.database)) as db:
-        return int(db.execute("SELECT max(seq) FROM events").fetchone()[0])
-
-
 # --- many who only listen
 
 
 async def idlers(gate: Gate, count: int) -> Figure:
-    ours = await _weight(gate.bridge.child, gate.url, "/api/v1/events", gate.token, count)
-    bare = await _weight(gate.plain_child, gate.plain, "/idle", gate.token, count)
+    ours = await _weight(gate.bridge.child, gate.site.url, "/api/v1/events", gate.site.token, count)
+    bare = await _weight(gate.plain_child, gate.plain, "/idle", gate.site.token, count)
     limit = IDLE_MB * count / IDLE
     return Figure(
         name=f"gateway: memory of {count:,} idle SSE subscribers",
@@ -229,13 +193,13 @@ async def _weight(child: Child, url: str, path: str, token: str, count: int) -> 
 
 
 async def spread(gate: Gate, count: int, repeats: int) -> Figure:
-    wires = await _listeners(gate, count)
+    wires = await listeners(gate.site, count)
     late: list[float] = []
-    async with httpx.AsyncClient(base_url=gate.url, headers=gate.headers) as client:
+    async with httpx.AsyncClient(base_url=gate.site.url, headers=gate.site.headers) as client:
         for n in range(repeats):
-            rule, at = await _told(gate, client, f"bench-{n}")
+            mark, at = await told(gate.site, client, 10 * n + 1)
             async with asyncio.timeout(PATIENCE):
-                late += [await _arrived(wire, rule) - at for wire in wires]
+                late += [await _arrived(wire, mark) - at for wire in wires]
     for wire in wires:
         wire.close()
     value = median_ms(late)
@@ -248,25 +212,6 @@ async def spread(gate: Gate, count: int, repeats: int) -> Figure:
         target=f"≤ {WITHIN_MS} ms",
         met=value <= WITHIN_MS,
     )
-
-
-async def _listeners(gate: Gate, count: int) -> list[Wire]:
-    path = f"/api/v1/events?types={KIND}"
-    streams = [await asked(gate.url, path, gate.token) for _ in range(count)]
-    return streams + [await subscribed(gate.url, gate.token, [KIND]) for _ in range(count)]
-
-
-async def _told(gate: Gate, client: httpx.AsyncClient, word: str) -> tuple[bytes, float]:
-    """An event that everybody hears of: its mark, and when it was appended."""
-    params = {"verdict": "deny", "pattern": f"Bash({word})"}
-    call = {**LIST, "method": "claude-code.rules.add", "params": params}
-    made = (await client.post("/rpc", json=call)).json()["result"]["rule"]
-    query = "SELECT at FROM events WHERE type = ? ORDER BY seq DESC LIMIT 1"
-    with closing(sqlite3.connect(gate.database)) as db:
-        (micros,) = db.execute(query, (KIND,)).fetchone()
-    revoke = {**LIST, "method": "claude-code.rules.revoke", "params": {"rule": made}}
-    await client.post("/rpc", json=revoke)
-    return str(made).encode(), micros / 1_000_000
 
 
 async def _arrived(wire: Wire, word: bytes) -> float:
@@ -285,16 +230,16 @@ async def presses(gate: Gate, talk: Talk, count: int, idle: int, repeats: int) -
     person = gate.bridge.api.person(PERSON, "Ada")
     probe = Probe(gate.bridge, talk, person, "asker", rest=0.0)
     await probe.open()
-    wires = await _listeners(gate, count)
-    wires += [await asked(gate.url, "/api/v1/events", gate.token, keep=False) for _ in range(idle)]
-    async with asyncio.TaskGroup() as group:
-        loads = (_hammer(gate), _replay_on(gate), _tell_on(gate))
-        tasks = [group.create_task(load) for load in loads]
+    site, stage = gate.site, gate.bridge.stage
+    arguments = [site.url, site.token, str(site.database), str(count), str(idle)]
+    async with python(
+        ["-m", "bench.burden", *arguments],
+        env=stage.sandbox.env,
+        directory=stage.workdir,
+        told=True,
+    ) as child:
+        await child.says("ready")
         given = [(await probe.press(f"ask-{n}")).given for n in range(repeats)]
-        for task in tasks:
-            task.cancel()
-    for wire in wires:
-        wire.close()
     value = percentile_ms(given, 95)
     return Figure(
         name="gateway: [Allow] in a chat to answer written to Claude, under all of this, p95",
@@ -305,23 +250,3 @@ async def presses(gate: Gate, talk: Talk, count: int, idle: int, repeats: int) -
         target=f"≤ {GIVEN_MS} ms",
         met=value <= GIVEN_MS,
     )
-
-
-async def _hammer(gate: Gate) -> None:
-    async with httpx.AsyncClient(base_url=gate.url, headers=gate.headers) as client:
-        while True:
-            await client.post("/rpc", json=LIST)
-
-
-async def _replay_on(gate: Gate) -> None:
-    while True:
-        await _replay(gate, f":{_head(gate)}\n".encode())
-
-
-async def _tell_on(gate: Gate) -> None:
-    async with httpx.AsyncClient(base_url=gate.url, headers=gate.headers) as client:
-        n = 0
-        while True:
-            n += 1
-            await _told(gate, client, f"on-{n}")
-            await asyncio.sleep(0.1)

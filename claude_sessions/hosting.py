@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +24,8 @@ from claude_sessions.setup import set_up, unit_text
 from claude_sessions.telegram.token import refuse_nobody
 
 log = structlog.get_logger()
+
+SHARE_SECONDS = 0.001  # after which a thread that reads pages of the log lets the loop go on
 
 T = TypeVar("T")
 
@@ -47,6 +50,7 @@ async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
         ) as daemon:
             source = str(loaded.source) if loaded.source else "defaults"
             about = {"version": __version__, "runner": loaded.settings.runner.name}
+            sys.setswitchinterval(SHARE_SECONDS)
             gc.freeze()  # what is there now stays: looking through it would halt us for 0.1 s
             log.info("daemon.ready", **about, home=str(home), configuration=source)
             tell_systemd("READY=1")

@@ -111,6 +111,7 @@ class _Reader:
                 if self._gone or over.done():
                     return
                 await self._say(piece)
+                await asyncio.sleep(0)  # a long history is told between what others do
 
     async def _take_leave(self) -> None:
         over = self._visit.over
