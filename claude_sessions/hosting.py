@@ -25,6 +25,7 @@ from claude_sessions.telegram.token import refuse_nobody
 
 log = structlog.get_logger()
 
+SELDOM = (20_000, 20, 50)  # cycles: a look through a thousand connections halts all of them
 SHARE_SECONDS = 0.001  # after which a thread that reads pages of the log lets the loop go on
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ async def _serve(loaded: Loaded, home: Path, *, chatting: bool) -> None:
             about = {"version": __version__, "runner": loaded.settings.runner.name}
             sys.setswitchinterval(SHARE_SECONDS)
             gc.freeze()  # what is there now stays: looking through it would halt us for 0.1 s
+            gc.set_threshold(*SELDOM)
             log.info("daemon.ready", **about, home=str(home), configuration=source)
             tell_systemd("READY=1")
             try:
