@@ -21,6 +21,7 @@ from bench.wires import Wire, asked, subscribed
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.sessions", "params": {}}
 KIND = "session.budget"
 ASLEEP = "session-1"
+SILENT = "session-2"  # nothing happens there: who follows it is idle
 OTHERS = 100_001  # numbers that nobody waits for
 
 
@@ -103,7 +104,7 @@ async def main(url: str, token: str, database: str, count: str, idle: str) -> No
     site = Site(url=url, token=token, database=Path(database))
     wires = await listeners(site, int(count))
     for _ in range(int(idle)):
-        wires.append(await asked(url, "/api/v1/events", token, keep=False))
+        wires.append(await asked(url, f"/api/v1/sessions/{SILENT}/events", token, keep=False))
     loads = [asyncio.create_task(load) for load in (hammer(site), replay_on(site), tell_on(site))]
     sys.stdout.write("ready\n")
     sys.stdout.flush()

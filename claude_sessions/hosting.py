@@ -26,7 +26,7 @@ from claude_sessions.telegram.token import refuse_nobody
 log = structlog.get_logger()
 
 SELDOM = (20_000, 20, 50)  # cycles: a look through a thousand connections halts all of them
-SHARE_SECONDS = 0.001  # after which a thread that reads pages of the log lets the loop go on
+SHARE_SECONDS = 0.0005  # after which a thread that reads pages of the log lets the loop go on
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-CHUNK = 64 * 1024  # bytes that are sent in one piece
+CHUNK = 16 * 1024  # bytes that are sent in one piece, before others have their turn
 KEEP_ALIVE = b": keep-alive\n\n"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
