@@ -97,7 +97,8 @@ def _exact(number: float, body: bytes | str) -> Id:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return number
-    sent = [each.get("id") for each in (found if isinstance(found, list) else [found])]
+    calls = found if isinstance(found, list) else [found]
+    sent = [each.get("id") for each in calls if isinstance(each, dict)]
     return next((i for i in sent if isinstance(i, int) and float(i) == number), number)
 
 
