@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -26,9 +28,10 @@ async def killed(terminal: Terminal, machine: Machine) -> None:
 
 
 async def noted(machine: Machine, words: str) -> None:
-    """What is being said is noted about once a second."""
-    log = machine.home / "log.db-wal"
-    await eventually(lambda: words.encode() in log.read_bytes(), PATIENCE)
+    """What is being said is noted about once a second; elsewhere it may stand before that."""
+    with closing(sqlite3.connect(machine.home / "log.db")) as log:
+        query = "SELECT text FROM drafts"
+        await eventually(lambda: any(words in text for (text,) in log.execute(query)), PATIENCE)
 
 
 async def written_down(machine: Machine, words: str) -> None:

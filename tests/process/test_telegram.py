@@ -120,7 +120,8 @@ async def test_of_a_draft_that_was_cut_off_nothing_dead_is_left_and_the_answer_c
         await noted(wired, "The handler keeps the cookie.")
         await killed(daemon, wired)
     async with wired.started(wired.run()) as daemon:
-        await owner.chat.shows("I was restarted (stopped without", timeout=PATIENCE)
+        told = await owner.chat.shows("I was restarted (stopped without", timeout=PATIENCE)
+        assert "The handler keeps the cookie." in told.text
         await owner.says("go on")
         await api.called("sendMessageDraft", lambda call: "I go on." in call.params["text"])
         later.open()
