@@ -6,21 +6,12 @@ Log, router, sessions, doors; so a stop closes the doors first and delivers what
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import signal
-import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-)
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -43,7 +34,6 @@ from claude_sessions.doctor import find_cli
 from claude_sessions.engines.claude import ClaudeEngine
 from claude_sessions.engines.ledger import Ledger
 from claude_sessions.engines.transcripts import Transcripts
-from claude_sessions.errors import ConfigError, Conflict
 from claude_sessions.eventlog import EventLog
 from claude_sessions.extensions.extensions import Extensions
 from claude_sessions.gateway.auth import Doorkeeper
@@ -55,6 +45,7 @@ from claude_sessions.gateway.server import Claim, Gateway, claimed, open_gateway
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.health import Health, Report
 from claude_sessions.homecoming import tell_what_was_cut_off
+from claude_sessions.lock import only_one
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import Orchestrator, is_foreign
 from claude_sessions.orchestrator.reach import refuse_nowhere
@@ -467,72 +458,3 @@ def rhythm_of(settings: SessionSettings) -> Rhythm:
         safety_net_seconds=settings.safety_net_seconds,
         stall_seconds=stall * 60 if stall is not None else None,
     )
-
-
-@contextmanager
-def only_one(home: Path) -> Iterator[None]:
-    """One daemon a home. The lock dies with its holder, so none is ever stale."""
-    with _opened(home / "lock") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            holder = lock.read().strip() or "another process"
-            raise Conflict(
-                f"claude-sessions already runs on {home} ({holder}). "
-                "Stop it first, or choose another home with --home."
-            ) from error
-        lock.truncate(0)
-        lock.write(f"pid {os.getpid()}\n")
-        lock.flush()
-        yield
-
-
-def _opened(file: Path) -> TextIO:
-    try:
-        return file.open("a+", encoding="utf-8")
-    except OSError as error:
-        reason = f"cannot be opened ({error.strerror})"
-        remedy = "give it to this user, or choose another home with --home"
-        raise ConfigError([f"{file}: {reason}; {remedy}"]) from error
-
-
-@contextmanager
-def stop_signals() -> Iterator[asyncio.Event]:
-    """Set by SIGTERM, SIGHUP or Ctrl-C, heard from the first moment to the last.
-
-    A stop is bounded, so a second signal must not cut it short: sessions would be abandoned.
-    """
-    told, loop = asyncio.Event(), asyncio.get_running_loop()
-    signals = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    for number in signals:
-        loop.add_signal_handler(number, told.set)
-    try:
-        yield told
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
-
-
-async def first(**works: Coroutine[Any, Any, Any]) -> None:
-    """Until the first of them is done; the others are ended."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work, name=name) for name, work in works.items()]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-
-
-def tell_systemd(word: str) -> None:
-    """`READY=1`, `STOPPING=1`; nothing without systemd."""
-    address = os.environ.get("NOTIFY_SOCKET")
-    if not address:
-        return
-    if address.startswith("@"):
-        address = "\0" + address[1:]
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as door:
-            door.connect(address)
-            door.sendall(word.encode())
-    except OSError as error:  # nobody to tell is no reason to stop
-        log.warning("systemd.unreachable", word=word, why=str(error))

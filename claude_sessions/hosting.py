@@ -17,10 +17,12 @@ import typer
 from claude_sessions import __version__, logs
 from claude_sessions.config import Loaded, config_path, home_path, load, make_home
 from claude_sessions.console import serve_console
-from claude_sessions.daemon import first, open_daemon, stop_signals, tell_systemd
+from claude_sessions.daemon import open_daemon
 from claude_sessions.doctor import Finding, examine
 from claude_sessions.errors import ConfigError, SessionsError
 from claude_sessions.setup import set_up, unit_text
+from claude_sessions.stopping import first, stop_signals
+from claude_sessions.systemd import tell_systemd
 from claude_sessions.telegram.token import refuse_nobody
 
 log = structlog.get_logger()

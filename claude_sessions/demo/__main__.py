@@ -17,12 +17,13 @@ from claude_sessions import logs
 from claude_sessions.channel import ChannelClosed
 from claude_sessions.config import make_home
 from claude_sessions.console import CONSOLE, ConsoleChannel, Screen, serve_console
-from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals
+from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.demo import Sandbox, ScriptedModel
 from claude_sessions.demo.story import make_project, story
 from claude_sessions.demo.tour import Tour
 from claude_sessions.errors import SessionsError
 from claude_sessions.settings import Settings
+from claude_sessions.stopping import first, stop_signals
 
 GREETING = """\
 No account, no key: the CLI is real, the model is a script. Try:

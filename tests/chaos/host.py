@@ -19,11 +19,12 @@ import orjson
 from claude_sessions import logs
 from claude_sessions.channel import MessageRef, Notification
 from claude_sessions.config import make_home
-from claude_sessions.daemon import Daemon, first, open_daemon, stop_signals
+from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.errors import SessionsError
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 from claude_sessions.settings import GatewaySettings, SessionSettings, Settings
+from claude_sessions.stopping import first, stop_signals
 
 CHANNEL = "chaos|owner"
 OWNER = Caller(name="owner", role=Role.ADMIN, door="chaos", channel=CHANNEL)

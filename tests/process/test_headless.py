@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from claude_sessions.daemon import only_one
+from claude_sessions.lock import only_one
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.process.machine import ANY_PORT, PATIENCE, Machine
