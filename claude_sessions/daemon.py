@@ -137,10 +137,9 @@ async def open_daemon(
     refuse_nowhere(settings, taken)
     async with AsyncExitStack() as stack:
         stack.enter_context(only_one(home))
-        claim = None
+        claim, clock = None, clock or SystemClock()
         if settings.gateway.enabled:
             claim = stack.enter_context(claimed(settings.gateway, home))
-        clock = clock or SystemClock()
         runner = settings.runner.id or runner_id(home)
         events = await stack.enter_async_context(
             EventLog(home / "log.db", runner=runner, clock=clock.now)
@@ -193,7 +192,11 @@ async def open_daemon(
         await tell_what_was_cut_off(events, book, router, before)
         await stack.enter_async_context(housekeeping_of(ground, book, manager))
         presence = await stack.enter_async_context(Presence(events, clock))
-        health = health_of(ground, [telegram.health] if telegram else [])
+        visits = Visits(clock)
+        doors = [telegram.health] if telegram else []
+        if claim is not None:
+            doors.append(partial(visits.report, claim.url))
+        health = health_of(ground, doors)
         own = private_to(settings, home, source)
         pool = pool_of(ground, manager, book, desk, rules, trust, presence, health, own)
         await stack.enter_async_context(pool.schedules)
@@ -202,13 +205,15 @@ async def open_daemon(
             settings=settings, log=events, book=book, manager=manager, pool=pool, router=router
         )
         if claim is not None:
-            await stack.enter_async_context(gateway_of(daemon, claim, home))
+            await stack.enter_async_context(gateway_of(daemon, claim, visits, home))
         if telegram is not None:
             await stack.enter_async_context(served(telegram, daemon))
         yield daemon
 
 
-def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContextManager[Gateway]:
+def gateway_of(
+    daemon: Daemon, claim: Claim, visits: Visits, home: Path
+) -> AbstractAsyncContextManager[Gateway]:
     settings, pool = daemon.settings.gateway, daemon.pool
     keeper = Doorkeeper(
         owner=lambda: daemon.local_caller("gateway", None),
@@ -218,7 +223,6 @@ def gateway_of(daemon: Daemon, claim: Claim, home: Path) -> AbstractAsyncContext
         requests_per_second=settings.requests_per_second,
         open_paths=settings.open_paths,
     )
-    visits = Visits(pool.clock)
     house = House(
         settings=daemon.settings,
         pool=pool,

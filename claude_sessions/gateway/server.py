@@ -71,6 +71,11 @@ class Claim:
     listener: socket.socket
     token: str
 
+    @property
+    def url(self) -> str:
+        host, port = self.listener.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
 
 @contextlib.contextmanager
 def claimed(settings: GatewaySettings, home: Path) -> Iterator[Claim]:
@@ -84,16 +89,14 @@ def claimed(settings: GatewaySettings, home: Path) -> Iterator[Claim]:
 async def open_gateway(
     settings: GatewaySettings, house: House, keeper: Doorkeeper, claim: Claim, home: Path
 ) -> AsyncIterator[Gateway]:
-    host, port = claim.listener.getsockname()[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     app = application(settings, routes(Entrance(keeper), house))
     async with house.open():
         server = Server(_configured(app))
         serving = asyncio.create_task(server.serve(sockets=[claim.listener]), name="gateway")
         stop = house.log.observe(lambda event: _see(house.visits, event))
-        (home / ADDRESS).write_text(f"{url}\n", encoding="utf-8")
+        (home / ADDRESS).write_text(f"{claim.url}\n", encoding="utf-8")
         try:
-            yield Gateway(url=url, app=app)
+            yield Gateway(url=claim.url, app=app)
         finally:
             stop()
             (home / ADDRESS).unlink(missing_ok=True)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from claude_sessions.clock import Clock
+from claude_sessions.commands.figures import count
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.refusals import TOO_MANY, Refused
+from claude_sessions.health import Report
 
 MOST = 5000
 
@@ -46,6 +48,10 @@ class Visits:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def report(self, url: str) -> Report:
+        line = f"Gateway: {url} · {count(len(self), 'open connection')}"
+        return Report(name="gateway", lines=(line,), data={"url": url, "connections": len(self)})
 
     @contextmanager
     def begun(self, visitor: Visitor) -> Iterator[Visit]:

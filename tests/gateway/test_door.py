@@ -331,3 +331,12 @@ async def test_it_is_shut_once_the_daemon_is_down(sandbox: Sandbox, workdir: Pat
     async with httpx.AsyncClient() as anybody:
         with pytest.raises(httpx.ConnectError):
             await anybody.get(f"{url}/health")
+
+
+async def test_status_says_where_the_gateway_is_and_who_listens(port: Port) -> None:
+    async with connect(f"{port.ws}/rpc", additional_headers=port.headers) as socket:
+        await socket.send('{"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"}')
+        await socket.recv()
+        told = await port.call("claude-code.chat", line="/status")
+    assert f"Gateway: {port.url} · 1 open connection" in told["text"].splitlines()
+    assert told["data"]["doors"]["gateway"] == {"url": port.url, "connections": 1}
