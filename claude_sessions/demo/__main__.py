@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from claude_sessions import logs
 from claude_sessions.channel import ChannelClosed
+from claude_sessions.claude_cli import ask
 from claude_sessions.config import make_home
 from claude_sessions.console import CONSOLE, ConsoleChannel, Screen, serve_console
 from claude_sessions.daemon import Daemon, open_daemon
 from claude_sessions.demo import Sandbox, ScriptedModel
 from claude_sessions.demo.story import make_project, story
-from claude_sessions.demo.tour import Tour
+from claude_sessions.demo.tour import PATIENCE, Tour
 from claude_sessions.errors import SessionsError
 from claude_sessions.settings import Settings
 from claude_sessions.stopping import first, stop_signals
@@ -28,7 +31,10 @@ from claude_sessions.stopping import first, stop_signals
 GREETING = """\
 No account, no key: the CLI is real, the model is a script. Try:
   /new --fg --name fix-auth --dir web Users are logged out after refresh
-  then 1 to allow what it asks, plain text to talk to it, /sessions, /help, /quit"""
+  then 1 to allow what it asks, plain text to talk to it, /sessions, /help, /quit
+and in another terminal:
+  {client} ls --home {home}"""
+CLIENT = Path(sys.executable).with_name("claude-sessions")
 
 
 @contextmanager
@@ -50,12 +56,18 @@ async def main() -> int:
             settings = Settings.model_validate({"sessions": given, "gateway": {"port": 0}})
             home = make_home(root / "state")
             async with open_daemon(settings, home, environ=sandbox.env) as daemon:
-                show = serve_console(daemon, greeting=GREETING) if interactive else guided(daemon)
+                greeting = GREETING.format(client=CLIENT, home=home)
+                elsewhere = partial(asked, home, sandbox.env)
+                show = (
+                    serve_console(daemon, greeting=greeting)
+                    if interactive
+                    else guided(daemon, elsewhere)
+                )
                 await first(signals=told.wait(), show=show)
         return 1 if told.is_set() else 0
 
 
-async def guided(daemon: Daemon) -> None:
+async def guided(daemon: Daemon, elsewhere: Callable[[str], Awaitable[str]]) -> None:
     screen = Screen.on(sys.stdout.fileno())
     channel = ConsoleChannel(screen)
     caller = daemon.local_caller("terminal", CONSOLE)
@@ -67,6 +79,10 @@ async def guided(daemon: Daemon) -> None:
         except SessionsError as error:
             await channel.say(str(error))
 
+    async def client(line: str) -> None:
+        await channel.say(f"$ claude-sessions {line}")
+        await channel.say(await elsewhere(line))
+
     async def narrate(text: str) -> None:
         await channel.say(f"\n── {text}")
 
@@ -74,10 +90,17 @@ async def guided(daemon: Daemon) -> None:
     await screen.open()
     try:
         with suppress(ChannelClosed):  # nobody reads on: `make demo | head`
-            await Tour(daemon, type_, narrate).walk()
+            await Tour(daemon, type_, narrate, client).walk()
     finally:
         await daemon.router.detach(channel.id)
         await screen.close()
+
+
+async def asked(home: Path, env: Mapping[str, str], line: str) -> str:
+    """What the program itself answers, in a process of its own."""
+    words = [*shlex.split(line), "--home", str(home)]
+    told = await ask(sys.executable, "-m", "claude_sessions", *words, env=env, patience=PATIENCE)
+    return (told.out + told.err).rstrip()
 
 
 if __name__ == "__main__":

@@ -15,12 +15,16 @@ Type = Callable[[str], Awaitable[None]]
 
 
 class Tour:
-    """`type_` shows a line as if typed, carries it out and shows the reply."""
+    """`type_` shows a line as if typed, carries it out and shows the reply.
 
-    def __init__(self, daemon: Daemon, type_: Type, narrate: Type) -> None:
+    `elsewhere` does the same with words for `claude-sessions`, as if in another terminal.
+    """
+
+    def __init__(self, daemon: Daemon, type_: Type, narrate: Type, elsewhere: Type) -> None:
         self._daemon = daemon
         self._type = type_
         self._narrate = narrate
+        self._elsewhere = elsewhere
 
     async def walk(self) -> None:
         await self._narrate("Two sessions, side by side; the first one in the foreground.")
@@ -36,7 +40,11 @@ class Tour:
 
         await self._narrate("The other one has a question.")
         await self._type(f"/answer {(await self._asks('shop-page', 'AskUserQuestion')).id} 1")
-        await self._type(f"/allow {(await self._asks('shop-page', 'Write')).id}")
+        write = await self._asks("shop-page", "Write")
+
+        await self._narrate("The same daemon from another terminal: any door, one truth.")
+        await self._elsewhere("ls")
+        await self._elsewhere(f"approve {write.id}")
         await self._idle("shop-page")
 
         await self._narrate("A follow-up goes to the session in the foreground.")

@@ -21,6 +21,10 @@ TOUR = (
     "Then I leave it unpublished.",
     "Which tone should the page have?",
     "✅ Answered by owner",
+    "$ claude-sessions ls",
+    "shop-page  ⚠️ running",
+    "$ claude-sessions approve ",
+    "✅ Allowed once by owner (gateway)",
     "The opening hours are in README.md.",
     "> also add tests",
     "Two tests, both green",
@@ -58,10 +62,10 @@ async def test_a_tour_that_nobody_reads_on_ends_quietly(machine: Machine) -> Non
     assert left_in(machine) == []
 
 
-async def test_at_a_terminal_it_greets_in_three_lines_and_quit_leaves(machine: Machine) -> None:
+async def test_at_a_terminal_it_greets_in_a_few_lines_and_quit_leaves(machine: Machine) -> None:
     async with machine.at_terminal(DEMO) as terminal:
         await terminal.prompts()
-        assert len(terminal.text.strip().splitlines()) == 4  # and the prompt
+        assert len(terminal.text.strip().splitlines()) == 6  # and the prompt
         terminal.type("/quit")
         assert await terminal.left() == 0
     assert terminal.restored
