@@ -47,9 +47,9 @@ class Address:
 def locate(given: Given, environ: Mapping[str, str]) -> Address:
     """Looked up each time: a daemon that starts anew may have another port."""
     home = home_path(given.home)
-    url = given.url or environ.get(URL) or _written(home)
-    checked = _checked(url)
-    return Address(url=checked, token=_token(given, environ, home, checked))
+    elsewhere = given.url or environ.get(URL)
+    url = _checked(elsewhere or _written(home))
+    return Address(url=url, token=_token(given, environ, home, url, own=not elsewhere))
 
 
 def _written(home: Path) -> str:
@@ -73,12 +73,13 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _token(given: Given, environ: Mapping[str, str], home: Path, url: str) -> str:
+def _token(given: Given, environ: Mapping[str, str], home: Path, url: str, *, own: bool) -> str:
+    """`own`: the daemon itself says in the home that it is there."""
     if given.token_file is not None:
         return read_token(typed("--token-file", given.token_file))
     if token := environ.get(TOKEN, "").strip():
         return token
-    if not is_here(url):
+    if not own and not is_here(url):
         said = f"The token of this machine's own daemon is not sent to {url}."
         raise Failed(f"{said} Give one with --token-file or {TOKEN}.", Exit.UNAUTHORISED)
     if not (home / FILE).exists():

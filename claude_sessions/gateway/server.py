@@ -46,6 +46,7 @@ HEADER_BYTES = 32 * 1024
 FRAME_BYTES = frames.LONGEST
 STOP_SECONDS = 3.0
 PING_SECONDS = 20.0
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # nobody's address to connect to
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +74,9 @@ class Claim:
 
     @property
     def url(self) -> str:
+        """Where it is reached from here."""
         host, port = self.listener.getsockname()[:2]
+        host = EVERYWHERE.get(host, host)
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 

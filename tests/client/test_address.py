@@ -55,6 +55,11 @@ def test_this_machine_s_token_is_sent_to_no_other(url: str, home: Path) -> None:
     assert locate(Given(home=home, url=url), {"CLAUDE_SESSIONS_TOKEN": TOKEN}).token == TOKEN
 
 
+def test_the_daemon_of_this_home_gets_its_token_at_whatever_address_it_has(home: Path) -> None:
+    (home / "gateway.url").write_text("http://10.0.0.1:42069\n")
+    assert locate(Given(home=home), {}).token == TOKEN
+
+
 @pytest.mark.parametrize("url", ["127.0.0.1:42069", "ftp://127.0.0.1", "http://", "http://a:b"])
 def test_what_is_no_address_is_said_to_be_none(url: str, home: Path) -> None:
     with pytest.raises(Failed, match="is no address") as refused:

@@ -150,6 +150,14 @@ async def test_names_and_pages_that_are_configured_are_let_in(
         assert (await port.http.options("/rpc", headers=asked)).status_code == 200
 
 
+async def test_a_gateway_for_everybody_is_still_told_by_the_address_to_reach_it_from_here(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with opened(sandbox, workdir, gateway={"host": "0.0.0.0"}) as port:
+        assert port.url.startswith("http://127.0.0.1:")
+        assert (await port.post(LIST)).status_code == 200
+
+
 async def test_a_websocket_without_a_token_is_not_opened(port: Port) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await connect(port.ws + "/rpc")
