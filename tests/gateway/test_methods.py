@@ -65,11 +65,13 @@ async def test_every_result_has_its_shape(script: Script, port: Port) -> None:
 
 async def test_rules_and_schedules_are_made_and_taken_back(port: Port) -> None:
     rule = await checked(port, "claude-code.rules.add", verdict="deny", pattern="Bash(rm *)")
-    assert [each["id"] for each in (await port.call("claude-code.rules"))["rules"]] == [
-        rule["rule"]
-    ]
+    kept = await checked(port, "claude-code.rules")
+    assert [each["id"] for each in kept["rules"]] == [rule["rule"]]
+    await port.scoped(Role.VIEWER)
+    assert len((await checked(port, "claude-code.tokens"))["tokens"]) == 1
     await checked(port, "claude-code.rules.revoke", rule=rule["rule"])
     made = await checked(port, "claude-code.schedules.add", when="0 9 * * *", prompt="look")
+    assert (await checked(port, "claude-code.schedules"))["schedules"]
     for verb in ("pause", "resume", "run", "delete"):
         await checked(port, f"claude-code.schedules.{verb}", schedule=made["schedule"])
     assert (await port.call("claude-code.schedules"))["schedules"] == []
