@@ -71,6 +71,8 @@ async def test_ended_already_is_no_error(port: Port) -> None:
         ("output", {}, "Missing required parameter: session (name or ID)"),
         ("kill", {"session": "x y"}, 'Session "x y" not found'),
         ("output", {"id": "nobody"}, 'Session "nobody" not found'),
+        ("launch", {"prompt": "x", "resumeSessionId": "nobody"}, 'Session "nobody" not found'),
+        ("events", {"session": "nobody"}, 'Session "nobody" not found'),
     ],
 )
 async def test_its_sentences(port: Port, call: str, params: dict[str, Any], sentence: str) -> None:

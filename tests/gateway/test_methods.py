@@ -89,6 +89,15 @@ async def test_a_question_is_answered(script: Script, port: Port) -> None:
     await port.chat.idle("asker")
 
 
+async def test_a_turn_that_is_not_there_is_not_told_as_a_session_that_is_not(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.fork", session="maker", turn=99)
+    assert refused.value.code == -32001
+    assert "maker has no turn 99" in refused.value.message
+
+
 @pytest.mark.parametrize(
     ("params", "code", "message"),
     [
