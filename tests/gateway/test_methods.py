@@ -98,6 +98,32 @@ async def test_a_turn_that_is_not_there_is_not_told_as_a_session_that_is_not(por
     assert "maker has no turn 99" in refused.value.message
 
 
+async def test_one_steers_or_interrupts(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    with pytest.raises(RpcError, match="exclude each other") as refused:
+        await port.call(
+            "claude-code.respond", session="maker", message="x", steer=True, interrupt=True
+        )
+    assert refused.value.code == -32602
+    await port.chat.idle("maker")
+
+
+async def test_a_place_that_no_log_has_is_refused_in_a_sentence(port: Port) -> None:
+    for after in (10**18, 2**63, 10**30):
+        with pytest.raises(RpcError, match="Invalid params: after: ") as refused:
+            await port.call("claude-code.events", after=after)
+        assert refused.value.code == -32602
+
+
+async def test_what_lies_too_deep_is_told_so(port: Port) -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = {"a": deep}
+    given = {"approvalId": "x", "decision": "allow", "input": deep}
+    with pytest.raises(RpcError, match="Invalid params: Invalid JSON: recursion limit"):
+        await port.call("claude-code.approve", **given)
+
+
 @pytest.mark.parametrize(
     ("params", "code", "message"),
     [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.methods.base import Method, Params, Shape
-from claude_sessions.gateway.methods.seed import OneParams, Text
+from claude_sessions.gateway.methods.base import Method, Params, Shape, Text
+from claude_sessions.gateway.methods.seed import OneParams
 from claude_sessions.model import PermissionMode, Status
 from claude_sessions.people import Caller
 
@@ -21,6 +21,12 @@ class RespondParams(OneParams):
     interrupt: bool = False
     steer: bool = False
     queue: bool = False
+
+    @model_validator(mode="after")
+    def _has_one_way(self) -> Self:
+        if self.steer and self.interrupt:
+            raise ValueError("steer and interrupt exclude each other")
+        return self
 
 
 class Said(Shape):
