@@ -286,6 +286,7 @@ def call(
 def _params(text: str) -> dict[str, Any]:
     try:
         params = json.loads(text)
+        json.dumps(params, allow_nan=False)  # which Python reads, and nobody else
     except (ValueError, RecursionError) as error:
         raise Failed(f"The parameters are not JSON: {error}.", Exit.USAGE) from error
     if not isinstance(params, dict):
