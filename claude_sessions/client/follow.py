@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from claude_sessions.channel import ChannelClosed, Kind, Notification
 from claude_sessions.client.address import Given, locate
 from claude_sessions.client.dial import dial, why_over
 from claude_sessions.client.exits import Failed
+from claude_sessions.client.options import as_json
 from claude_sessions.client.rpc import Rpc
 from claude_sessions.client.shown import Shown
 from claude_sessions.commands import Reply
@@ -30,6 +30,7 @@ SILENT_SECONDS = 15.0
 
 
 def follow_session(given: Given, name: str, *, lines: int, as_json: bool) -> None:
+    name.encode()  # bytes that are no text cannot be asked for
     asyncio.run(_follow(given, name, lines, as_json))
 
 
@@ -95,7 +96,7 @@ def _is_whole(note: Notification) -> bool:
 
 
 def _print(told: dict[str, Any]) -> None:
-    print(json.dumps(told, ensure_ascii=False), flush=True)  # noqa: T201
+    print(as_json(told), flush=True)  # noqa: T201
 
 
 async def _follow(given: Given, name: str, lines: int, as_json: bool) -> None:

@@ -250,6 +250,75 @@ async def test_a_reader_that_has_had_enough_is_no_error(machine: Machine) -> Non
     assert (ran.code, ran.out, ran.err) == (0, "{\n", "")
 
 
+SHAPES = {"full": '"$@" >/dev/full', "closed": '"$@" >&-'}
+
+
+@pytest.mark.parametrize(("shape", "code"), [("full", 1), ("closed", 0)])
+async def test_an_output_that_takes_nothing_is_a_sentence_at_most(
+    shape: str, code: int, machine: Machine
+) -> None:
+    async with serving(machine):
+        for command in (["ls"], ["ls", "--json"], ["stats"]):
+            shell = ("bash", "-c", SHAPES[shape], "bash", *machine.client(*command))
+            ran = await machine.ran(*shell)
+            assert ran.code == code
+            assert len(ran.err.splitlines()) == code
+            assert "Traceback" not in ran.err
+
+
+async def test_whatever_the_terminal_can_show_is_shown(machine: Machine) -> None:
+    env = {"PYTHONIOENCODING": "ascii"}
+    async with serving(machine):
+        await done(machine, "new", "--name", "one", "grün")
+        await said(machine, "one", "You said: grün")
+        listed = await machine.ran(*machine.client("ls"), env=env)
+        assert (listed.code, listed.err) == (0, "")
+        assert "one   ? running" in listed.out
+        for command in (["ls", "--json"], ["rpc", "claude-code.sessions"]):
+            exact = await machine.ran(*machine.client(*command), env=env)
+            assert json.loads(exact.out)["sessions"][0]["prompt"] == "grün"
+        await done(machine, "kill", "one")
+        followed = await machine.ran(*machine.client("tail", "-f", "one", "--json"), env=env)
+        assert json.loads(followed.out)["text"] == "You said: grün"
+
+
+async def test_what_cannot_be_sent_is_refused_before_it_is_sent(machine: Machine) -> None:
+    """Also in this locale, where Python reads any bytes at all."""
+    long = 'head -c 1100000 /dev/zero | tr "\\0" a | "$@"'
+    cases = {
+        long: (["new"], "That is too long: put it in a file and name the file."),
+        "printf '\\xff' | \"$@\"": (["new"], "What you gave is not UTF-8."),
+        "\"$@\" $'\\xff'": (["new"], "What you gave is not UTF-8."),
+        "\"$@\" -f $'\\xff'": (["tail"], "What you gave is not UTF-8."),
+        '"$@" claude-code.stats \'{"a": NaN}\'': (["rpc"], "The parameters are not JSON"),
+        '"$@" -': (["rpc", "claude-code.stats"], "The parameters are not JSON"),
+    }
+    async with serving(machine):
+        for shell, (command, sentence) in cases.items():
+            ran = await machine.ran("bash", "-c", shell, "bash", *machine.client(*command))
+            assert (ran.code, len(ran.err.splitlines())) == (2, 1), ran.err
+            assert ran.err.startswith(sentence)
+        assert (await done(machine, "ls")).startswith("No sessions.")
+
+
+async def test_a_daemon_that_dies_amid_a_call_may_have_done_it(machine: Machine) -> None:
+    heard = asyncio.Event()
+
+    async def die(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        heard.set()
+        writer.close()
+
+    async with await asyncio.start_server(die, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        env = {"CLAUDE_SESSIONS_URL": f"http://{host}:{port}", "CLAUDE_SESSIONS_TOKEN": "t" * 40}
+        ran = await machine.ran(*machine.client("kill", "one"), env=env)
+    assert heard.is_set()
+    assert ran.code == 3
+    assert "may have been done, or not" in ran.err
+    assert "Start it" not in ran.err
+
+
 async def test_an_interruption_is_quiet(machine: Machine) -> None:
     async with serving(machine):
         await done(machine, "new", "--name", "one", "hello")
