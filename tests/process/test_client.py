@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from claude_sessions.demo import Gate, Script, bash, say
+from claude_sessions.demo import Gate, Script, bash, question, say
 from tests.process.machine import PATIENCE, Machine, Ran, serving
 
 HEAD = ["NAME", "STATUS", "SINCE", "DIRECTORY", "COST", "PROMPT"]
@@ -103,6 +103,27 @@ async def test_a_denial_reaches_claude_with_its_reason(script: Script, machine: 
     assert not (machine.workdir / "made").exists()
 
 
+async def test_a_question_is_answered(script: Script, machine: Machine) -> None:
+    script.on(
+        "choose",
+        question("Which?", ["Red", "Blue"]),
+        say(lambda request: f"Told: {request.last_tool_result}"),
+    )
+    async with serving(machine):
+        await done(machine, "new", "--name", "asker", "--once", "choose")
+        asked = await waiting(machine)
+        follower = asyncio.create_task(machine.ran(*machine.client("tail", "-f", "asker")))
+        async with asyncio.timeout(PATIENCE):
+            while not (await told(machine, "ls"))["sessions"][0]["foreground"]:
+                pass
+        await done(machine, "approve", asked, "--answer", "--Blue, please")
+        shown = await follower
+    words = ("Which?", "1. Red", "2. Blue", f"→ claude-sessions approve {asked} --answer …")
+    assert in_order(shown.out, words)
+    assert "Told: " in shown.out
+    assert "--Blue, please" in shown.out.partition("Told: ")[2]
+
+
 async def test_prompts_can_be_piped(machine: Machine) -> None:
     async with serving(machine):
         await done(machine, "new", "--name", "a", piped="from a\npipe\n")
@@ -128,6 +149,8 @@ async def test_each_refusal_has_its_exit_code_and_a_sentence(machine: Machine) -
             ("new", "--mode", "careless", "hello"): 2,
             ("ls", "--nonsense"): 2,
             ("say", "one", "x", "--steer", "--interrupt"): 2,
+            ("approve", "x", "--deny", "no", "--answer", "yes"): 2,
+            ("approve", "--answer", "yes"): 2,
             ("rpc", "no.such.method"): 2,
             ("rpc", "claude-code.kill", "{"): 2,
             ("rpc", "claude-code.kill", "{}"): 2,
