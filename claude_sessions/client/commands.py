@@ -116,6 +116,8 @@ def new(
             show_json(told)
         else:
             show(tables.launched(told))
+            if name and told["name"] != name:
+                typer.echo(f"The name {name} is taken; this one is {told['name']}.", err=True)
 
 
 @app.command()

@@ -305,6 +305,14 @@ async def test_whatever_the_terminal_can_show_is_shown(machine: Machine) -> None
         assert json.loads(followed.out)["text"] == "You said: grün"
 
 
+async def test_a_name_that_is_taken_is_told(machine: Machine) -> None:
+    async with serving(machine):
+        await done(machine, "new", "--name", "one", "hello")
+        again = await machine.ran(*machine.client("new", "--name", "one", "hello"))
+        assert (again.code, again.err) == (0, "The name one is taken; this one is one-2.\n")
+        assert again.out.startswith("one-2 · ")
+
+
 async def test_what_cannot_be_sent_is_refused_before_it_is_sent(machine: Machine) -> None:
     """Also in this locale, where Python reads any bytes at all."""
     long = 'head -c 1100000 /dev/zero | tr "\\0" a | "$@"'
