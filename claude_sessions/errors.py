@@ -5,6 +5,7 @@ SessionsError
 ├── BadRequest           the command itself makes no sense
 │   └── UsageError       a chat line that could not be read; carries the usage line
 ├── NotFound             no such session, approval, rule, task
+│   └── NoSession        no such session; programs are told so in a sentence of their own
 ├── Conflict             it cannot be done now (name taken, already decided)
 │   ├── PoolFull         every process is at work; a place in the line is offered
 │   └── CommandFailed    the claude program could not do it; names its subcommand
@@ -48,6 +49,12 @@ class UsageError(BadRequest):
 
 class NotFound(SessionsError):
     pass
+
+
+class NoSession(NotFound):
+    def __init__(self, message: str, *, ref: str) -> None:
+        self.ref = ref  # what it was called
+        super().__init__(message)
 
 
 class Conflict(SessionsError):

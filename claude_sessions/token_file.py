@@ -21,14 +21,14 @@ def owners_token(configured: Path | None, home: Path) -> str:
     return read_token(file)
 
 
-def read_token(file: Path) -> str:
+def read_token(file: Path, *, named: str = "gateway.token_file") -> str:
     try:
         if file.stat().st_mode & 0o077:
             raise ConfigError([f"{file}: others can read it; run: chmod 600 {file}"])
         token = file.read_text(encoding="ascii").strip()
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
-        raise ConfigError([f"{file}: {reason}; correct gateway.token_file"]) from error
+        raise ConfigError([f"{file}: {reason}; correct {named}"]) from error
     except UnicodeDecodeError:  # what is no text may still be a secret: it stays out of the chain
         token = ""
     if len(token) < SHORTEST or not token.isprintable() or " " in token:

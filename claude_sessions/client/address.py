@@ -76,9 +76,9 @@ def _checked(url: str) -> str:
 def _token(given: Given, environ: Mapping[str, str], home: Path, url: str, *, own: bool) -> str:
     """`own`: the daemon itself says in the home that it is there."""
     if given.token_file is not None:
-        return read_token(typed("--token-file", given.token_file))
+        return read_token(typed("--token-file", given.token_file), named="--token-file")
     if token := environ.get(TOKEN, "").strip():
-        return token
+        return _fitting(token)
     if not own and not is_here(url):
         said = f"The token of this machine's own daemon is not sent to {url}."
         raise Failed(f"{said} Give one with --token-file or {TOKEN}.", Exit.UNAUTHORISED)
@@ -86,6 +86,13 @@ def _token(given: Given, environ: Mapping[str, str], home: Path, url: str, *, ow
         said = f"There is no token: {home / FILE} does not exist."
         raise Failed(f"{said} Give one with --token-file or {TOKEN}.", Exit.UNAUTHORISED)
     return read_token(home / FILE)
+
+
+def _fitting(token: str) -> str:
+    """What cannot stand in a header is not quoted in an error either."""
+    if token.isascii() and token.isprintable():
+        return token
+    raise Failed(f"{TOKEN} holds no token: there are strange characters in it.", Exit.UNAUTHORISED)
 
 
 def is_here(url: str) -> bool:

@@ -116,6 +116,8 @@ def new(
             show_json(told)
         else:
             show(tables.launched(told))
+            if name and told["name"] != name:
+                typer.echo(f"The name {name} is taken; this one is {told['name']}.", err=True)
 
 
 @app.command()
@@ -173,28 +175,37 @@ def approve(
     deny: Annotated[
         str | None, typer.Option("--deny", metavar="REASON", help="No, and why.")
     ] = None,
+    answer: Annotated[
+        str | None, typer.Option("--answer", metavar="TEXT", help="To a question.")
+    ] = None,
     scope: Annotated[Reach, typer.Option("--scope", help="For how much else.")] = Reach.ONCE,
     as_json: AsJson = False,
     url: Url = None,
     token_file: TokenFile = None,
     home: Home = None,
 ) -> None:
-    """Allow or deny what a session asks; no ID lists what waits."""
+    """Allow, deny or answer what a session asks; no ID lists what waits."""
     with answering():
-        given = Given(url=url, token_file=token_file, home=home)
-        _chat(given, _deciding(approval, deny, scope), as_json)
+        wider = scope if scope is not Reach.ONCE else None
+        line = _deciding(approval, deny=deny, answer=answer, scope=wider)
+        _chat(Given(url=url, token_file=token_file, home=home), line, as_json)
 
 
-def _deciding(approval: str | None, deny: str | None, scope: Reach) -> str:
+def _deciding(
+    approval: str | None, *, deny: str | None, answer: str | None, scope: Reach | None
+) -> str:
+    said = sum(each is not None for each in (deny, answer, scope))
+    if approval is None and said:
+        raise Failed("Which one? Give its ID; without, this lists what waits.", Exit.USAGE)
+    if said > 1:
+        raise Failed("--deny, --answer and --scope exclude each other.", Exit.USAGE)
     if approval is None:
-        if deny is not None or scope is not Reach.ONCE:
-            raise Failed("Which one? Give its ID; without, this lists what waits.", Exit.USAGE)
         return "/approvals"
-    if deny is None:
-        return f"/allow {quote(approval)} --scope {scope}"
-    if scope is not Reach.ONCE:
-        raise Failed("--deny and --scope exclude each other.", Exit.USAGE)
-    return f"/deny {quote(approval)} -- {deny}"
+    if answer is not None:
+        return f"/answer {quote(approval)} -- {answer}"
+    if deny is not None:
+        return f"/deny {quote(approval)} -- {deny}"
+    return f"/allow {quote(approval)} --scope {scope or Reach.ONCE}"
 
 
 @app.command()
@@ -286,6 +297,7 @@ def call(
 def _params(text: str) -> dict[str, Any]:
     try:
         params = json.loads(text)
+        json.dumps(params, allow_nan=False)  # which Python reads, and nobody else
     except (ValueError, RecursionError) as error:
         raise Failed(f"The parameters are not JSON: {error}.", Exit.USAGE) from error
     if not isinstance(params, dict):

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import typer
@@ -71,6 +72,7 @@ class Failed(SessionsError):
 def answering() -> Iterator[None]:
     """Errors are sentences; whoever stops it, or reads no further, hears nothing more."""
     try:
+        _whatever_it_can_show()
         yield
         sys.stdout.flush()
     except Failed as error:
@@ -82,8 +84,25 @@ def answering() -> Iterator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
+        _write_no_more()
         raise typer.Exit(Exit.DONE) from None
+    except UnicodeEncodeError:  # a shell passes on any bytes
+        raise _said(Failed("What you gave is not UTF-8."), Exit.USAGE) from None
+    except OSError as error:
+        _write_no_more()
+        raise _said(Failed(f"It cannot be done here: {error}."), Exit.FAILED) from error
+
+
+def _whatever_it_can_show() -> None:
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - as long as we run
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _write_no_more() -> None:
+    """What is left goes nowhere, also at the very end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _said(error: SessionsError, exit: Exit) -> typer.Exit:

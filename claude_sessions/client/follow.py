@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -14,22 +13,24 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from claude_sessions import frames
-from claude_sessions.channel import ChannelClosed, Kind, Notification
+from claude_sessions.channel import Card, ChannelClosed, Kind, Notification
 from claude_sessions.client.address import Given, locate
 from claude_sessions.client.dial import dial, why_over
 from claude_sessions.client.exits import Failed
+from claude_sessions.client.options import as_json
 from claude_sessions.client.rpc import Rpc
 from claude_sessions.client.shown import Shown
 from claude_sessions.commands import Reply
 from claude_sessions.commands.lexer import quote
 from claude_sessions.console import ConsoleChannel, Screen
-from claude_sessions.model import ENDINGS, new_id
+from claude_sessions.model import ENDINGS, AskKind, new_id
 
 ENDS = frozenset({Kind.COMPLETED, Kind.FAILED, Kind.KILLED})
 SILENT_SECONDS = 15.0
 
 
 def follow_session(given: Given, name: str, *, lines: int, as_json: bool) -> None:
+    name.encode()  # bytes that are no text cannot be asked for
     asyncio.run(_follow(given, name, lines, as_json))
 
 
@@ -57,6 +58,8 @@ class ForPeople:
         match frame:
             case frames.Sent():
                 await self._shown.send(frame.ref, _only_to_be_read(frame.notification))
+                if (card := frame.notification.card) is not None and not card.decided:
+                    await self._channel.say(_how_to_decide(card))
             case frames.Edited():
                 await self._shown.edit(frame.ref, _only_to_be_read(frame.notification))
 
@@ -65,11 +68,14 @@ class ForPeople:
 
 
 def _only_to_be_read(note: Notification) -> Notification:
-    """Nobody can press a number here; what is asked is answered by another command."""
-    text = note.text
-    if note.card is not None and not note.card.decided:
-        text += f"\n→ claude-sessions approve {note.card.approval_id}"
-    return replace(note, text=text, actions=())
+    """Nobody can press a number here: what can be answered stands in the text."""
+    card = replace(note.card, questions=()) if note.card is not None else None
+    return replace(note, card=card, actions=())
+
+
+def _how_to_decide(card: Card) -> str:
+    more = " --answer …" if card.kind is AskKind.QUESTION else ""
+    return f"→ claude-sessions approve {card.approval_id}{more}"
 
 
 class ForPrograms:
@@ -95,7 +101,7 @@ def _is_whole(note: Notification) -> bool:
 
 
 def _print(told: dict[str, Any]) -> None:
-    print(json.dumps(told, ensure_ascii=False), flush=True)  # noqa: T201
+    print(as_json(told), flush=True)  # noqa: T201
 
 
 async def _follow(given: Given, name: str, lines: int, as_json: bool) -> None:

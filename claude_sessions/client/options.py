@@ -43,7 +43,13 @@ def show(lines: Iterable[str]) -> None:
 
 
 def show_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
+    print(as_json(value, indent=2))  # noqa: T201
+
+
+def as_json(value: Any, *, indent: int | None = None) -> str:
+    """Where not everything can be written as it is, it is escaped: nothing gets lost."""
+    anything = sys.stdout.encoding.lower().startswith("utf")
+    return json.dumps(value, ensure_ascii=not anything, indent=indent)
 
 
 def text_of(words: list[str] | None, what: str) -> str:

@@ -11,6 +11,7 @@ from claude_sessions.client.address import START, Address
 from claude_sessions.client.exits import Exit, Failed
 
 SECONDS = 120.0
+LONGEST = 1024 * 1024  # bytes that a daemon takes at once
 NO_METHOD = -32601
 
 
@@ -22,7 +23,7 @@ class Rpc:
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result; `Failed`, with its exit code, if there is none."""
         asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
-        status, body = self._posted(json.dumps(asked).encode())
+        status, body = self._posted(json.dumps(asked, ensure_ascii=False).encode())
         try:
             told = json.loads(body)
         except ValueError:
@@ -39,26 +40,41 @@ class Rpc:
         return said
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
+        if len(body) > LONGEST:
+            raise Failed("That is too long: put it in a file and name the file.", Exit.USAGE)
         parts = self._address.parts
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=self._seconds)
         headers = {**self._address.headers, "Content-Type": "application/json"}
         try:
+            connection.connect()
+        except (OSError, ValueError) as error:
+            raise unreachable(self._address, error) from error
+        try:
             connection.request("POST", f"{parts.path}/rpc", body, headers)
             answer = connection.getresponse()
             return answer.status, answer.read()
         except TimeoutError:
-            said = f"The daemon at {self._address.url} did not answer in {self._seconds:g} s."
-            raise Failed(said, Exit.AWAY) from None
-        except (OSError, HTTPException, ValueError) as error:
-            raise unreachable(self._address, error) from error
+            raise self._lost(f"did not answer in {self._seconds:g} s") from None
+        except (OSError, HTTPException) as error:
+            raise self._lost(f"was lost before it had answered ({_why(error)})") from error
         finally:
             connection.close()
 
+    def _lost(self, how: str) -> Failed:
+        said = (
+            f"The daemon at {self._address.url} {how}: what you asked may have been done, or not."
+        )
+        return Failed(f"{said} Look before you ask it again.", Exit.AWAY)
+
 
 def unreachable(address: Address, error: Exception) -> Failed:
-    why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return Failed(f"The daemon at {address.url} cannot be reached ({why}). {START}", Exit.AWAY)
+    said = f"The daemon at {address.url} cannot be reached ({_why(error)})."
+    return Failed(f"{said} {START}", Exit.AWAY)
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _refusal(error: Any, status: int) -> Failed:

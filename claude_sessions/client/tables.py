@@ -66,7 +66,7 @@ def tokens(told: Told) -> list[str]:
 
 def until(token: Told) -> str:
     if token["expiresAt"] is None:
-        return "revoked"
+        return "it is revoked"
     at = datetime.fromisoformat(token["expiresAt"]).astimezone(UTC)
     return f"{at:%Y-%m-%d %H:%M} UTC" + (" (expired)" if token["expired"] else "")
 

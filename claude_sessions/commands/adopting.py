@@ -10,7 +10,7 @@ from claude_sessions.commands import found as texts
 from claude_sessions.commands.pool import Pool, about, mode_for
 from claude_sessions.commands.workdirs import Workdirs
 from claude_sessions.engines.transcripts import Found
-from claude_sessions.errors import Conflict, NotFound, SessionsError
+from claude_sessions.errors import Conflict, NoSession, SessionsError
 from claude_sessions.model import SessionSpec
 from claude_sessions.people import Caller
 
@@ -103,7 +103,8 @@ async def _meant(pool: Pool, wanted: str) -> Found:
     for one in _fitting(everything, wanted):
         if (owner := await pool.log.session_row(one.claude_id)) is not None:
             raise Conflict(texts.owned(owner.name))
-    raise NotFound(f"No conversation fits “{wanted[:40]}”. /adopt lists those there are.")
+    said = f"No conversation fits “{wanted[:40]}”. /adopt lists those there are."
+    raise NoSession(said, ref=wanted)
 
 
 def _fitting(conversations: tuple[Found, ...] | list[Found], wanted: str) -> list[Found]:

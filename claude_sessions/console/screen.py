@@ -37,7 +37,7 @@ class Screen:
     @classmethod
     def on(cls, fd: int, environ: Mapping[str, str] = os.environ) -> Self:
         tty = os.isatty(fd) and environ.get("TERM") != "dumb"
-        return cls(Output(fd), tty=tty, colour="NO_COLOR" not in environ)
+        return cls(Output(fd), tty=tty, colour=not environ.get("NO_COLOR"))
 
     @property
     def width(self) -> int:

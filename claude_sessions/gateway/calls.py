@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from claude_sessions.errors import SessionsError
+from claude_sessions.errors import NoSession, SessionsError
 from claude_sessions.gateway import rpc
 from claude_sessions.gateway.discover import DISCOVER, document
 from claude_sessions.gateway.house import House
@@ -71,4 +71,5 @@ def _fault(error: SessionsError, call: rpc.Call) -> rpc.Fault:
     data: dict[str, Any] = {"code": code.name}
     if isinstance(error, BadParams) and error.problems:
         data["problems"] = error.problems
-    return rpc.Fault(code=code.rpc, message=str(error), id=call.id, data=data)
+    said = f'Session "{error.ref}" not found' if isinstance(error, NoSession) else str(error)
+    return rpc.Fault(code=code.rpc, message=said, id=call.id, data=data)

@@ -14,7 +14,7 @@ from claude_sessions.cause import because
 from claude_sessions.errors import BadRequest, NotFound
 from claude_sessions.events import Event
 from claude_sessions.feed import Feed, Item
-from claude_sessions.gateway import rpc
+from claude_sessions.gateway import places, rpc
 from claude_sessions.gateway.auth import DOOR, Visitor
 from claude_sessions.gateway.calls import answered
 from claude_sessions.gateway.house import House
@@ -67,12 +67,17 @@ class Conversation:
         if len(self._subscriptions) >= MOST:
             raise BadRequest(f"A connection may have {MOST} subscriptions.")
         session = await h.session_of(house, params.session, caller)
-        begins = house.log.head if params.after is None else params.after
-        feed = house.log.follow(begins, session, signals=params.signals)
+        start = _start(params, house)
+        feed = house.log.follow(start.after, session, signals=params.signals)
         name = new_id()
         work = self._follow(name, feed, h.wants(params.types), self._told)
         self._subscriptions[name] = self._group.create_task(work, name="gateway.subscription")
-        return {"subscription": name, "position": begins, "epoch": house.log.epoch}
+        return {
+            "subscription": name,
+            "resume": start.resume.value,
+            "position": start.after,
+            "epoch": house.log.epoch,
+        }
 
     async def _follow(
         self, name: str, feed: Feed, wanted: Callable[[Item], bool], told: asyncio.Event
@@ -98,3 +103,10 @@ class Conversation:
             raise NotFound(f"There is no subscription {params.subscription[:60]!r}.")
         task.cancel()
         return {"subscription": params.subscription}
+
+
+def _start(params: h.SubscribeParams, house: House) -> places.Start:
+    log = house.log
+    if params.after is None:
+        return places.Start(after=log.head, resume=places.Resume.NEW)
+    return places.begin(params.epoch, params.after, epoch=log.epoch, head=log.head)

@@ -30,7 +30,9 @@ def _method(method: Method[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     params = method.params.model_json_schema(ref_template=REF, by_alias=True)
     result = method.result.model_json_schema(ref_template=REF, mode="serialization", by_alias=True)
     for schema in (params, result):
-        schemas |= schema.pop("$defs", {})
+        for name, shape in schema.pop("$defs", {}).items():
+            if schemas.setdefault(name, shape) != shape:
+                raise TypeError(f"Two shapes are called {name}: only one would be described.")
     required = params.get("required", [])
     return {
         "name": method.name,

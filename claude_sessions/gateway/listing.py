@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -42,9 +43,12 @@ class Listing:
 
     async def _compose(self, wanted: Collection[Status], live: dict[str, SessionState]) -> bytes:
         now = self._pool.clock.now()
-        parts = [told(state, now) for state in live.values() if state.status in wanted]
+        states = [state for state in live.values() if state.status in wanted]
         rows = [row for row in await self._resting(wanted) if row.id not in live]
-        parts += await self._parts(rows, now)
+        working = [(state.updated_at, told(state, now)) for state in states]
+        resting = zip((row.updated_at for row in rows), await self._parts(rows, now), strict=True)
+        newest = sorted((*working, *resting), key=itemgetter(0), reverse=True)
+        parts = [part for _, part in newest]
         return b'{"sessions":[%b],"count":%d}' % (b",".join(parts), len(parts))
 
     async def _resting(self, wanted: Collection[Status]) -> list[SessionRow]:

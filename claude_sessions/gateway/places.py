@@ -47,7 +47,11 @@ def start(after: str | None, last_id: str | None, *, epoch: str, head: int) -> S
 
 
 def _found(found: re.Match[str], epoch: str, head: int) -> Start:
-    theirs, seq = found[1], int(found[2])
+    return begin(found[1], int(found[2]), epoch=epoch, head=head)
+
+
+def begin(theirs: str | None, seq: int, *, epoch: str, head: int) -> Start:
+    """`theirs`: the log that the place is said to be in; None: this one."""
     if theirs is not None and theirs != epoch:
         return _gap(f"that place is in another log, {theirs}; this one is {epoch}")
     if seq > head:

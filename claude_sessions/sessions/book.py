@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from claude_sessions import events as e
-from claude_sessions.errors import NotFound
+from claude_sessions.errors import NoSession
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import ID
 from claude_sessions.sessions.output import OutputBuffer
@@ -93,7 +93,8 @@ class SessionBook:
             await self._log.change(lambda store: store.bring_back(ref))
             row = await self._log.session_row(ref)
         if row is None:
-            raise NotFound(f'Session "{ref}" not found. /sessions lists those there are.')
+            said = f'Session "{ref}" not found. /sessions lists those there are.'
+            raise NoSession(said, ref=ref)
         return await self.load(row.id)
 
     async def load(self, session_id: str) -> SessionState:

@@ -32,6 +32,19 @@ def test_the_home_says_both(home: Path) -> None:
     assert address.socket == "ws://127.0.0.1:42069"
 
 
+def test_a_token_that_fits_no_header_is_not_quoted(home: Path) -> None:
+    for token in ("secret\nsecret", "sécret"):
+        with pytest.raises(Failed, match="holds no token") as refused:
+            locate(Given(home=home), {"CLAUDE_SESSIONS_TOKEN": token})
+        assert refused.value.exit is Exit.UNAUTHORISED
+        assert "cret" not in str(refused.value)
+
+
+def test_a_token_file_is_named_as_it_was_given(home: Path) -> None:
+    with pytest.raises(ConfigError, match="correct --token-file"):
+        locate(Given(home=home, token_file=home / "nothing"), {})
+
+
 def test_what_is_typed_wins_over_the_environment_and_that_over_the_home(home: Path) -> None:
     environ = {"CLAUDE_SESSIONS_URL": "http://[::1]:1/", "CLAUDE_SESSIONS_TOKEN": "e" * 40}
     address = locate(Given(home=home), environ)

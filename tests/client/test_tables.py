@@ -79,5 +79,5 @@ def test_a_token_says_until_when_it_opens() -> None:
         {**facts, "expiresAt": ends, "expired": True},
     ]
     _, without_end, over = tables.tokens({"tokens": told})
-    assert without_end.split() == ["t1", "ci", "viewer", "revoked", "owner", "(gateway)"]
+    assert "  it is revoked  " in without_end
     assert "2026-12-18 20:55 UTC (expired)" in over

@@ -12,7 +12,7 @@ from claude_sessions.approvals.preview import preview
 from claude_sessions.cards import GIVEN
 from claude_sessions.channel import SEEN, Action, Card, ChannelClosed, Kind, Notification, Question
 from claude_sessions.commands import Reply
-from claude_sessions.console import ConsoleChannel
+from claude_sessions.console import ConsoleChannel, Screen
 from claude_sessions.model import AskKind, Risk
 from tests.console.terminals import Person, at_a_terminal, at_pipes, screen_of
 
@@ -257,3 +257,15 @@ async def test_a_terminal_that_takes_nothing_does_not_stop_the_loop() -> None:
             assert not pending.done()
             person.look_again()
             await pending
+
+
+async def test_colours_are_left_out_where_nobody_wants_them() -> None:
+    master, slave = os.openpty()
+    try:
+        wanted = {value: Screen.on(slave, {"NO_COLOR": value}).colour for value in ("", "1")}
+        assert wanted == {"": True, "1": False}
+        assert Screen.on(slave, {}).colour
+        assert not Screen.on(slave, {"TERM": "dumb"}).colour
+    finally:
+        os.close(master)
+        os.close(slave)

@@ -67,16 +67,60 @@ async def test_ended_already_is_no_error(port: Port) -> None:
     ("call", "params", "sentence"),
     [
         ("launch", {}, "Missing required parameter: prompt"),
+        ("launch", {"prompt": ""}, "Missing required parameter: prompt"),
+        ("launch", {"prompt": " \n"}, "Missing required parameter: prompt"),
+        ("launch", {"prompt": None}, "Missing required parameter: prompt"),
         ("kill", {}, "Missing required parameter: session (name or ID)"),
         ("output", {}, "Missing required parameter: session (name or ID)"),
         ("kill", {"session": "x y"}, 'Session "x y" not found'),
         ("output", {"id": "nobody"}, 'Session "nobody" not found'),
+        ("launch", {"prompt": "x", "resumeSessionId": "nobody"}, 'Session "nobody" not found'),
+        ("events", {"session": "nobody"}, 'Session "nobody" not found'),
     ],
 )
 async def test_its_sentences(port: Port, call: str, params: dict[str, Any], sentence: str) -> None:
     with pytest.raises(RpcError) as refused:
         await port.call(f"claude-code.{call}", **params)
     assert refused.value.message == sentence
+
+
+async def test_null_is_the_same_as_nothing(port: Port) -> None:
+    nulls = dict.fromkeys(PARAMETERS["launch"] - {"prompt"})
+    made = await port.call("claude-code.launch", prompt="hello", **nulls)
+    await port.chat.idle(made["id"])
+    told = await port.call("claude-code.output", id=made["id"], session=None, lines=None, full=None)
+    assert told["lines"] == ["You said: hello"]
+    assert (await port.call("claude-code.sessions", status=None))["count"] == 1
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"systemPrompt": "x"},
+        {"allowed_tools": ["Read"]},
+        {"multiTurnDisabled": True},
+        {"originChannel": "telegram|1"},
+    ],
+)
+async def test_what_a_resumed_session_keeps_is_not_passed_over(
+    port: Port, kept: dict[str, Any]
+) -> None:
+    await port.call("claude-code.launch", prompt="one", name="maker")
+    await port.chat.idle("maker")
+    with pytest.raises(RpcError, match="A session keeps what it was begun with") as refused:
+        await port.call("claude-code.launch", prompt="more", resumeSessionId="maker", **kept)
+    assert refused.value.code == -32602
+
+
+async def test_the_one_touched_last_is_listed_first(port: Port) -> None:
+    for name in ("one", "two", "three"):
+        await port.call("claude-code.launch", prompt="hello", name=name)
+        await port.chat.idle(name)
+    await port.call("claude-code.kill", session="two")
+    await port.call("claude-code.respond", session="one", message="more")
+    await port.chat.idle("one")
+    listed = (await port.call("claude-code.sessions"))["sessions"]
+    assert [each["name"] for each in listed] == ["one", "two", "three"]
 
 
 async def test_what_is_resumed_by_name_id_or_claudes_id_goes_on(port: Port) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -24,6 +25,21 @@ async def test_history_and_then_what_follows_come_without_gap_or_repeat(port: Po
         told = await port.call("claude-code.events", session="maker", limit=1000)
         assert made["epoch"] == told["epoch"]
         assert [e["seq"] for e in told["events"]] == list(range(1, len(told["events"]) + 1))
+
+
+@pytest.mark.parametrize("place", [{"after": 10**6}, {"after": 1, "epoch": "another"}])
+async def test_a_place_in_another_log_begins_at_the_beginning_and_says_so(
+    port: Port, place: dict[str, Any]
+) -> None:
+    await port.call("claude-code.launch", prompt="one", name="maker")
+    await port.chat.idle("maker")
+    async with listening(port) as ear:
+        made = await ear.call("claude-code.subscribe", **place)
+        assert (made["resume"], made["position"]) == ("gap", 0)
+        await ear.until("session.created")
+        again = {"after": 1, "epoch": made["epoch"]}
+        assert (await ear.call("claude-code.subscribe", **again))["resume"] == "exact"
+        assert (await ear.call("claude-code.subscribe"))["resume"] == "new"
 
 
 async def test_words_come_as_they_are_said_where_signals_are_wanted(

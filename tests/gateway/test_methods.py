@@ -65,11 +65,13 @@ async def test_every_result_has_its_shape(script: Script, port: Port) -> None:
 
 async def test_rules_and_schedules_are_made_and_taken_back(port: Port) -> None:
     rule = await checked(port, "claude-code.rules.add", verdict="deny", pattern="Bash(rm *)")
-    assert [each["id"] for each in (await port.call("claude-code.rules"))["rules"]] == [
-        rule["rule"]
-    ]
+    kept = await checked(port, "claude-code.rules")
+    assert [each["id"] for each in kept["rules"]] == [rule["rule"]]
+    await port.scoped(Role.VIEWER)
+    assert len((await checked(port, "claude-code.tokens"))["tokens"]) == 1
     await checked(port, "claude-code.rules.revoke", rule=rule["rule"])
     made = await checked(port, "claude-code.schedules.add", when="0 9 * * *", prompt="look")
+    assert (await checked(port, "claude-code.schedules"))["schedules"]
     for verb in ("pause", "resume", "run", "delete"):
         await checked(port, f"claude-code.schedules.{verb}", schedule=made["schedule"])
     assert (await port.call("claude-code.schedules"))["schedules"] == []
@@ -85,6 +87,41 @@ async def test_a_question_is_answered(script: Script, port: Port) -> None:
         port, "claude-code.approve", approvalId=pending.id, decision="allow", answers=["Blue"]
     )
     await port.chat.idle("asker")
+
+
+async def test_a_turn_that_is_not_there_is_not_told_as_a_session_that_is_not(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.fork", session="maker", turn=99)
+    assert refused.value.code == -32001
+    assert "maker has no turn 99" in refused.value.message
+
+
+async def test_one_steers_or_interrupts(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    with pytest.raises(RpcError, match="exclude each other") as refused:
+        await port.call(
+            "claude-code.respond", session="maker", message="x", steer=True, interrupt=True
+        )
+    assert refused.value.code == -32602
+    await port.chat.idle("maker")
+
+
+async def test_a_place_that_no_log_has_is_refused_in_a_sentence(port: Port) -> None:
+    for after in (10**18, 2**63, 10**30):
+        with pytest.raises(RpcError, match="Invalid params: after: ") as refused:
+            await port.call("claude-code.events", after=after)
+        assert refused.value.code == -32602
+
+
+async def test_what_lies_too_deep_is_told_so(port: Port) -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = {"a": deep}
+    given = {"approvalId": "x", "decision": "allow", "input": deep}
+    with pytest.raises(RpcError, match="Invalid params: Invalid JSON: recursion limit"):
+        await port.call("claude-code.approve", **given)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from claude_sessions.demo import Gate, Script, bash, say
+from claude_sessions.demo import Gate, Script, bash, question, say
 from tests.process.machine import PATIENCE, Machine, Ran, serving
 
 HEAD = ["NAME", "STATUS", "SINCE", "DIRECTORY", "COST", "PROMPT"]
@@ -103,6 +103,27 @@ async def test_a_denial_reaches_claude_with_its_reason(script: Script, machine: 
     assert not (machine.workdir / "made").exists()
 
 
+async def test_a_question_is_answered(script: Script, machine: Machine) -> None:
+    script.on(
+        "choose",
+        question("Which?", ["Red", "Blue"]),
+        say(lambda request: f"Told: {request.last_tool_result}"),
+    )
+    async with serving(machine):
+        await done(machine, "new", "--name", "asker", "--once", "choose")
+        asked = await waiting(machine)
+        follower = asyncio.create_task(machine.ran(*machine.client("tail", "-f", "asker")))
+        async with asyncio.timeout(PATIENCE):
+            while not (await told(machine, "ls"))["sessions"][0]["foreground"]:
+                pass
+        await done(machine, "approve", asked, "--answer", "--Blue, please")
+        shown = await follower
+    words = ("Which?", "1. Red", "2. Blue", f"→ claude-sessions approve {asked} --answer …")
+    assert in_order(shown.out, words)
+    assert "Told: " in shown.out
+    assert "--Blue, please" in shown.out.partition("Told: ")[2]
+
+
 async def test_prompts_can_be_piped(machine: Machine) -> None:
     async with serving(machine):
         await done(machine, "new", "--name", "a", piped="from a\npipe\n")
@@ -128,6 +149,8 @@ async def test_each_refusal_has_its_exit_code_and_a_sentence(machine: Machine) -
             ("new", "--mode", "careless", "hello"): 2,
             ("ls", "--nonsense"): 2,
             ("say", "one", "x", "--steer", "--interrupt"): 2,
+            ("approve", "x", "--deny", "no", "--answer", "yes"): 2,
+            ("approve", "--answer", "yes"): 2,
             ("rpc", "no.such.method"): 2,
             ("rpc", "claude-code.kill", "{"): 2,
             ("rpc", "claude-code.kill", "{}"): 2,
@@ -248,6 +271,83 @@ async def test_a_reader_that_has_had_enough_is_no_error(machine: Machine) -> Non
         command = 'set -o pipefail; "$@" --json | head -n 1'
         ran = await machine.ran("bash", "-c", command, "bash", *machine.client("ls"))
     assert (ran.code, ran.out, ran.err) == (0, "{\n", "")
+
+
+SHAPES = {"full": '"$@" >/dev/full', "closed": '"$@" >&-'}
+
+
+@pytest.mark.parametrize(("shape", "code"), [("full", 1), ("closed", 0)])
+async def test_an_output_that_takes_nothing_is_a_sentence_at_most(
+    shape: str, code: int, machine: Machine
+) -> None:
+    async with serving(machine):
+        for command in (["ls"], ["ls", "--json"], ["stats"]):
+            shell = ("bash", "-c", SHAPES[shape], "bash", *machine.client(*command))
+            ran = await machine.ran(*shell)
+            assert ran.code == code
+            assert len(ran.err.splitlines()) == code
+            assert "Traceback" not in ran.err
+
+
+async def test_whatever_the_terminal_can_show_is_shown(machine: Machine) -> None:
+    env = {"PYTHONIOENCODING": "ascii"}
+    async with serving(machine):
+        await done(machine, "new", "--name", "one", "grün")
+        await said(machine, "one", "You said: grün")
+        listed = await machine.ran(*machine.client("ls"), env=env)
+        assert (listed.code, listed.err) == (0, "")
+        assert "one   ? running" in listed.out
+        for command in (["ls", "--json"], ["rpc", "claude-code.sessions"]):
+            exact = await machine.ran(*machine.client(*command), env=env)
+            assert json.loads(exact.out)["sessions"][0]["prompt"] == "grün"
+        await done(machine, "kill", "one")
+        followed = await machine.ran(*machine.client("tail", "-f", "one", "--json"), env=env)
+        assert json.loads(followed.out)["text"] == "You said: grün"
+
+
+async def test_a_name_that_is_taken_is_told(machine: Machine) -> None:
+    async with serving(machine):
+        await done(machine, "new", "--name", "one", "hello")
+        again = await machine.ran(*machine.client("new", "--name", "one", "hello"))
+        assert (again.code, again.err) == (0, "The name one is taken; this one is one-2.\n")
+        assert again.out.startswith("one-2 · ")
+
+
+async def test_what_cannot_be_sent_is_refused_before_it_is_sent(machine: Machine) -> None:
+    """Also in this locale, where Python reads any bytes at all."""
+    long = 'head -c 1100000 /dev/zero | tr "\\0" a | "$@"'
+    cases = {
+        long: (["new"], "That is too long: put it in a file and name the file."),
+        "printf '\\xff' | \"$@\"": (["new"], "What you gave is not UTF-8."),
+        "\"$@\" $'\\xff'": (["new"], "What you gave is not UTF-8."),
+        "\"$@\" -f $'\\xff'": (["tail"], "What you gave is not UTF-8."),
+        '"$@" claude-code.stats \'{"a": NaN}\'': (["rpc"], "The parameters are not JSON"),
+        '"$@" -': (["rpc", "claude-code.stats"], "The parameters are not JSON"),
+    }
+    async with serving(machine):
+        for shell, (command, sentence) in cases.items():
+            ran = await machine.ran("bash", "-c", shell, "bash", *machine.client(*command))
+            assert (ran.code, len(ran.err.splitlines())) == (2, 1), ran.err
+            assert ran.err.startswith(sentence)
+        assert (await done(machine, "ls")).startswith("No sessions.")
+
+
+async def test_a_daemon_that_dies_amid_a_call_may_have_done_it(machine: Machine) -> None:
+    heard = asyncio.Event()
+
+    async def die(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        heard.set()
+        writer.close()
+
+    async with await asyncio.start_server(die, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        env = {"CLAUDE_SESSIONS_URL": f"http://{host}:{port}", "CLAUDE_SESSIONS_TOKEN": "t" * 40}
+        ran = await machine.ran(*machine.client("kill", "one"), env=env)
+    assert heard.is_set()
+    assert ran.code == 3
+    assert "may have been done, or not" in ran.err
+    assert "Start it" not in ran.err
 
 
 async def test_an_interruption_is_quiet(machine: Machine) -> None:

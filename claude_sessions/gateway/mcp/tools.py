@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from claude_sessions import commands as c
-from claude_sessions.errors import NotFound
+from claude_sessions.errors import NoSession, NotFound
 from claude_sessions.gateway.mcp import texts
 from claude_sessions.gateway.mcp.base import Desk, Params, Tool
 from claude_sessions.gateway.mcp.launching import LaunchParams, launch
-from claude_sessions.gateway.methods.seed import found
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState
 
@@ -69,8 +68,15 @@ class StatsParams(Params):
 async def _session(desk: Desk, ref: str) -> SessionState:
     try:
         return await desk.house.pool.book.find(ref)
-    except NotFound as error:
+    except NoSession as error:
         raise NotFound(f'Session "{ref}" not found') from error
+
+
+async def _done(desk: Desk, command: c.Command, caller: Caller) -> c.Reply:
+    try:
+        return await desk.house.perform(command, caller)
+    except NoSession as error:
+        raise NotFound(f'Session "{error.ref}" not found') from error
 
 
 async def respond(desk: Desk, params: RespondParams, caller: Caller) -> str:
@@ -84,13 +90,13 @@ async def respond(desk: Desk, params: RespondParams, caller: Caller) -> str:
 
 async def foreground(desk: Desk, params: ForegroundParams, caller: Caller) -> str:
     command = c.Foreground(session=params.session, lines=params.lines, polled=True)
-    reply = await found(desk.house, command, caller, params.session)
+    reply = await _done(desk, command, caller)
     return texts.foreground(reply.text, await desk.house.pool.book.load(reply.session or ""))
 
 
 async def background(desk: Desk, params: BackgroundParams, caller: Caller) -> str:
     command = c.Background(session=params.session or None, polled=True)
-    return (await found(desk.house, command, caller, params.session or "")).text
+    return (await _done(desk, command, caller)).text
 
 
 async def kill(desk: Desk, params: KillParams, caller: Caller) -> str:
@@ -102,7 +108,7 @@ async def kill(desk: Desk, params: KillParams, caller: Caller) -> str:
 
 async def output(desk: Desk, params: OutputParams, caller: Caller) -> str:
     command = c.Output(session=params.session, lines=params.lines, full=params.full)
-    return (await found(desk.house, command, caller, params.session)).text
+    return (await _done(desk, command, caller)).text
 
 
 async def sessions(desk: Desk, params: SessionsParams, caller: Caller) -> str:

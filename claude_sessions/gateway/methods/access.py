@@ -23,7 +23,7 @@ class RefParams(Params):
     ref: Annotated[str, Field(min_length=1)]
 
 
-class Kept(Shape):
+class Issued(Shape):
     id: str
     name: str
     role: Role
@@ -33,12 +33,12 @@ class Kept(Shape):
     expired: bool
 
 
-class Made(Kept):
+class Made(Issued):
     token: str
 
 
 class Tokens(Shape):
-    tokens: list[Kept]
+    tokens: list[Issued]
 
 
 async def tokens(house: House, params: Nothing, caller: Caller) -> Any:
@@ -73,7 +73,7 @@ METHODS: tuple[Method[Any], ...] = (
         name="claude-code.tokens.revoke",
         summary="A token, by its id or name, opens nothing from now on.",
         params=RefParams,
-        result=Kept,
+        result=Issued,
         act=revoke,
     ),
 )

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from claude_sessions.errors import BadRequest
@@ -36,6 +36,9 @@ class Nothing(Params):
     pass
 
 
+MISSING = ("missing", "string_too_short", "string_pattern_mismatch")  # empty: as in the seed
+
+Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 P = TypeVar("P", bound=Params)
 Act = Callable[[House, Any, Caller], Awaitable[Any]]
 
@@ -56,7 +59,12 @@ class BadParams(BadRequest):
 
 
 def understood(model: type[P], given: Any, *, strict: bool = True) -> P:
-    """As JSON, because that is strict about kinds and lenient about none of ours."""
+    """As JSON, because that is strict about kinds and lenient about none of ours.
+
+    What is null is not given: many a client sends all it knows of.
+    """
+    if isinstance(given, Mapping):
+        given = {name: value for name, value in given.items() if value is not None}
     try:
         return model.model_validate_json(orjson.dumps(given), strict=strict)
     except ValidationError as error:
@@ -70,12 +78,13 @@ def _problem(error: ValidationError) -> BadParams:
     problems = [
         {"at": ".".join(map(str, each["loc"])) or None, "why": each["msg"]} for each in found
     ]
-    missing = next((each for each in found if each["type"] == "missing"), None)
+    missing = next((each for each in found if each["type"] in MISSING), None)
     own = next((each for each in found if each["type"] == "value_error"), None)
     if missing is not None:
         said = f"Missing required parameter: {'.'.join(map(str, missing['loc']))}"
     elif own is not None:
         said = own["msg"].removeprefix("Value error, ")
     else:
-        said = "Invalid params: " + "; ".join(f"{p['at']}: {p['why']}" for p in problems[:3])
+        told = "; ".join(": ".join(filter(None, (p["at"], p["why"]))) for p in problems[:3])
+        said = f"Invalid params: {told}"
     return BadParams(said, problems)

@@ -13,8 +13,7 @@ from claude_sessions.approvals.risk import assess
 from claude_sessions.approvals.rules import Rule, format_rule
 from claude_sessions.errors import BadRequest, NotFound
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape
-from claude_sessions.gateway.methods.seed import Text
+from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape, Text
 from claude_sessions.gateway.wire import timestamp
 from claude_sessions.model import AskKind, PermissionMode, Risk, Scope, Verdict
 from claude_sessions.people import Caller

@@ -15,6 +15,7 @@ from claude_sessions.events import Event
 from claude_sessions.feed import Item
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.methods.base import Method, Params, Shape
+from claude_sessions.gateway.places import Resume
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 
@@ -22,18 +23,20 @@ PAGE, LONGEST_PAGE = 100, 1000
 SUBSCRIBE = "claude-code.subscribe"
 UNSUBSCRIBE = "claude-code.unsubscribe"
 
+Position = Annotated[int, Field(ge=0, lt=10**18)]
 Kinds = Annotated[tuple[str, ...], Field(max_length=50)]
 
 
 class EventsParams(Params):
-    after: Annotated[int, Field(ge=0)] = 0
+    after: Position = 0
     session: str | None = None
     types: Kinds = ()
     limit: Annotated[int, Field(ge=1, le=LONGEST_PAGE)] = PAGE
 
 
 class SubscribeParams(Params):
-    after: Annotated[int | None, Field(ge=0)] = None  # None: from now on
+    after: Position | None = None  # None: from now on
+    epoch: str | None = None  # the log that `after` is a place in; None: this one
     session: str | None = None
     types: Kinds = ()
     signals: bool = False
@@ -52,6 +55,7 @@ class Page(Shape):
 
 class Subscribed(Shape):
     subscription: str
+    resume: Resume
     position: int
     epoch: str
 

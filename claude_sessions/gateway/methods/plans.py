@@ -8,8 +8,7 @@ from pydantic import Field
 
 from claude_sessions import commands as c
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape
-from claude_sessions.gateway.methods.seed import Text
+from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape, Text
 from claude_sessions.model import PermissionMode
 from claude_sessions.people import Caller
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from claude_sessions import commands as c
 from claude_sessions.commands.finding import directory_for
-from claude_sessions.errors import Conflict, NotFound, PoolFull
+from claude_sessions.errors import BadRequest, Conflict, PoolFull
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape
+from claude_sessions.gateway.methods.base import Method, Nothing, Params, Shape, Text
 from claude_sessions.model import PermissionMode, Status
 from claude_sessions.origins import UNKNOWN
 from claude_sessions.people import Caller
 
+KEPT = ("system_prompt", "allowed_tools", "multi_turn_disabled", "origin_channel")
 GATEWAY = "gateway"  # where a session comes from that names no other channel
-Text = Annotated[str, Field(min_length=1)]
 
 
 class ListParams(Params):
@@ -147,6 +148,9 @@ async def launch(house: House, params: LaunchParams, caller: Caller) -> Any:
 
 async def _launching(house: House, params: LaunchParams) -> c.Command:
     if params.resume_session_id:
+        if kept := [to_camel(name) for name in KEPT if getattr(params, name)]:
+            given = ", ".join(kept)
+            raise BadRequest(f"A session keeps what it was begun with: resume it without {given}.")
         return c.Resume(
             session=params.resume_session_id,
             prompt=params.prompt,
@@ -181,7 +185,7 @@ async def _origin(house: House, workdir: str | None) -> str:
 
 
 async def kill(house: House, params: OneParams, caller: Caller) -> Any:
-    reply = await found(house, c.Kill(session=params.ref), caller, params.ref)
+    reply = await house.perform(c.Kill(session=params.ref), caller)
     return {
         "id": reply.data["id"],
         "name": reply.data["name"],
@@ -192,7 +196,7 @@ async def kill(house: House, params: OneParams, caller: Caller) -> Any:
 
 async def output(house: House, params: OutputParams, caller: Caller) -> Any:
     command = c.Output(session=params.ref, lines=params.lines, full=params.full)
-    reply = await found(house, command, caller, params.ref)
+    reply = await house.perform(command, caller)
     state = await house.pool.book.load(reply.session or "")
     lines = list(reply.data["lines"])
     seconds = state.duration(house.clock.now())
@@ -213,14 +217,6 @@ async def stats(house: House, params: Nothing, caller: Caller) -> Any:
     reply = await house.perform(c.Stats(), caller)
     told = {key: value for key, value in reply.data.items() if key != "costUnknownRuns"}
     return {**told, "display": reply.text}
-
-
-async def found(house: House, command: c.Command, caller: Caller, ref: str) -> c.Reply:
-    """A session that is not there is told in the seed's sentence."""
-    try:
-        return await house.perform(command, caller)
-    except NotFound as error:
-        raise NotFound(f'Session "{ref}" not found') from error
 
 
 def duration(seconds: float) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.methods.base import Method, Params, Shape
-from claude_sessions.gateway.methods.seed import OneParams, Text, found
+from claude_sessions.gateway.methods.base import Method, Params, Shape, Text
+from claude_sessions.gateway.methods.seed import OneParams
 from claude_sessions.model import PermissionMode, Status
 from claude_sessions.people import Caller
 
@@ -21,6 +21,12 @@ class RespondParams(OneParams):
     interrupt: bool = False
     steer: bool = False
     queue: bool = False
+
+    @model_validator(mode="after")
+    def _has_one_way(self) -> Self:
+        if self.steer and self.interrupt:
+            raise ValueError("steer and interrupt exclude each other")
+        return self
 
 
 class Said(Shape):
@@ -78,23 +84,23 @@ async def respond(house: House, params: RespondParams, caller: Caller) -> Any:
         steer=params.steer,
         queue=params.queue,
     )
-    reply = await found(house, command, caller, params.ref)
+    reply = await house.perform(command, caller)
     state = await house.pool.book.load(reply.session or "")
     known = {"id": state.id, "name": state.name, "status": state.status.value}
     return {**known, **reply.data, "text": reply.text}
 
 
 async def interrupt(house: House, params: OneParams, caller: Caller) -> Any:
-    return _told(await found(house, c.Interrupt(session=params.ref), caller, params.ref))
+    return _told(await house.perform(c.Interrupt(session=params.ref), caller))
 
 
 async def resume(house: House, params: ResumeParams, caller: Caller) -> Any:
-    return _told(await found(house, _resume(params), caller, params.ref))
+    return _told(await house.perform(_resume(params), caller))
 
 
 async def fork(house: House, params: ForkParams, caller: Caller) -> Any:
     command = _resume(params, fork=True, name=params.name, turn=params.turn)
-    return _told(await found(house, command, caller, params.ref))
+    return _told(await house.perform(command, caller))
 
 
 def _resume(params: ResumeParams, **more: Any) -> c.Resume:
