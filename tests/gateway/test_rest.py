@@ -296,6 +296,27 @@ async def test_a_decision_that_persists_becomes_a_rule(
     assert len(port.daemon.pool.rules.active()) == 1
 
 
+@pytest.mark.parametrize(
+    ("persist", "scope", "persisted", "reached"),
+    [(True, "session", True, "session"), (False, "session", False, "once")],
+)
+async def test_a_rule_is_made_where_it_is_said_to_persist_and_nowhere_else(
+    port: Port,
+    project: str,
+    script: Script,
+    *,
+    persist: bool,
+    scope: str,
+    persisted: bool,
+    reached: str,
+) -> None:
+    id_, asked = await asking(port, project, script)
+    body = {"approvalId": asked.id, "decision": "allow", "persist": persist, "scope": scope}
+    decided = (await post(port, f"/sessions/{id_}/approve", 200, **body))["data"]
+    assert (decided["persisted"], decided["scope"]) == (persisted, reached)
+    assert len(port.daemon.pool.rules.active()) == int(persisted)
+
+
 async def test_a_question_is_answered(port: Port, project: str, script: Script) -> None:
     script.on("ask me", question("Which?", ["Red", "Blue"]), say("Thanks."))
     made = await created(port, project, prompt="ask me", title="asker")
@@ -336,7 +357,9 @@ async def test_an_approval_is_only_found_in_its_own_session(
         {"approvalId": "a", "decision": "maybe"},
         {"approvalId": "a", "decision": "allow", "persist": "yes"},
         {"approvalId": "a", "decision": "allow", "persist": True, "scope": "once"},
-        {"approvalId": "a", "decision": "allow", "persist": False, "scope": "user"},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "scope": "user"},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "persist": True},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "modifiedInput": {}},
         {"approvalId": "a", "decision": "deny", "modifiedInput": {}},
         {"approvalId": "a", "decision": "allow", "modifiedInput": {}, "modifiedArgs": {}},
     ],
