@@ -28,7 +28,7 @@ from claude_sessions.extensions.plugins import (
     read_plugins,
     with_contents,
 )
-from claude_sessions.extensions.secrets import address, in_address, struck
+from claude_sessions.extensions.secrets import address, in_address, struck, without
 from claude_sessions.extensions.servers import Server, read_list, read_one
 from claude_sessions.model import ConfigScope, Transport
 
@@ -221,8 +221,7 @@ class Extensions:
             answer = await self._ask(words, place.directory, patience, called)
         _refuse_failure(answer, called, secrets)
         log.info("extension.changed", what=called)
-        said = struck(visible(answer.out[:LONGEST]).strip(), secrets)
-        return DONE.sub("", said)
+        return DONE.sub("", visible(_told(answer.out, secrets)).strip())
 
     async def _ask(
         self, words: Sequence[str], directory: str | None, patience: float, called: str
@@ -247,11 +246,14 @@ class Extensions:
             raise CommandFailed(f"{silence}. It was stopped; try again.") from None
 
 
+def _told(said: str, secrets: Iterable[str]) -> str:
+    return struck(without(said, secrets)[:LONGEST])
+
+
 def _refuse_failure(answer: Answer, called: str, secrets: Iterable[str] = ()) -> None:
     if not answer.code:
         return
-    said = (answer.err.strip() or answer.out.strip())[:LONGEST]
-    said = struck(said, secrets).lstrip("✘✗× ")
+    said = _told(answer.err.strip() or answer.out.strip(), secrets).lstrip("✘✗× ")
     why = one_line(said, 400) or f"it ended with {answer.code} and said nothing"
     sentence = f"claude {called} failed: {why}"
     raise (NotFound if MISSING.match(said) else CommandFailed)(sentence)

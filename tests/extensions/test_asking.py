@@ -79,6 +79,18 @@ async def test_what_it_says_when_all_is_well_has_no_secret_either(tmp_path: Path
     assert "hush" not in output
 
 
+@pytest.mark.parametrize("code", [0, 1])
+async def test_no_part_of_a_secret_is_left_where_much_is_said(tmp_path: Path, code: int) -> None:
+    """What is said is cut; zero-width characters are written out; JSON has its own way."""
+    cli = program(tmp_path / "claude", f'echo "$*"; exit {code}')
+    secrets = {name: f"hush{name}" * 1500 for name in "ABCD"} | {"Z": "hu\u200bsh", "Q": 'hu"sh'}
+    try:
+        said = await asking(cli).add_server(server(headers=secrets), Place())
+    except CommandFailed as failure:
+        said = str(failure)
+    assert "hu" not in said
+
+
 async def test_one_that_fails_without_a_word_says_how(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="plugin list --json failed: it ended with 7"):
         await asking(program(tmp_path / "claude", "exit 7")).plugins()

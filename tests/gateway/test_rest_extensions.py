@@ -10,6 +10,7 @@ import pytest
 
 from claude_sessions.gateway.rest import extensions as x
 from claude_sessions.gateway.rest.operation import Resource
+from claude_sessions.logs import STRUCK
 from claude_sessions.model import Role
 from tests.extensions.places import marketplace, tiny_server
 from tests.gateway.port import Port
@@ -56,6 +57,16 @@ async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Pat
     assert login == {"authRequired": False, "status": "not_required"}
     await ask(port, "DELETE", "/mcp/servers/tiny", 200, x.Done)
     assert await ask(port, "GET", "/mcp/servers", 200, x.ServerResource) == []
+
+
+async def test_what_is_set_in_a_header_is_not_said_however_the_program_writes_it(
+    port: Port,
+) -> None:
+    config = {"url": "http://127.0.0.1:1/mcp", "headers": {"X-A": 'hush"1\\2', "X-B": "hüsh"}}
+    new = {"name": "far", "transport": "http", "config": config}
+    done = await ask(port, "POST", "/mcp/servers", 201, x.Done, **new)
+    assert "X-A" in done["output"]
+    assert "h" not in done["output"].partition("Headers:")[2].partition("}")[0].replace(STRUCK, "")
 
 
 async def test_what_claude_cannot_do_is_an_error_that_names_its_command(port: Port) -> None:
