@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from claude_sessions.extensions.extensions import Limits
 from claude_sessions.gateway.rest import extensions as x
 from claude_sessions.gateway.rest.operation import Resource
 from claude_sessions.logs import STRUCK
@@ -16,6 +17,7 @@ from tests.extensions.places import marketplace, tiny_server
 from tests.gateway.port import Port
 
 API = "/api/v1"
+SLEEPS = {"command": "sleep", "args": ["600"]}
 
 
 async def ask(
@@ -57,6 +59,18 @@ async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Pat
     assert login == {"authRequired": False, "status": "not_required"}
     await ask(port, "DELETE", "/mcp/servers/tiny", 200, x.Done)
     assert await ask(port, "GET", "/mcp/servers", 200, x.ServerResource) == []
+
+
+async def test_servers_that_hang_do_not_hide_those_that_work(port: Port, workdir: Path) -> None:
+    """More of them than the claude program would try at a time."""
+    port.daemon.pool.extensions.limits = Limits(look=4.0)
+    works = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
+    for name, config in {**dict.fromkeys("abcdefg", SLEEPS), "z": works}.items():
+        new = {"name": name, "transport": "stdio", "config": config}
+        await ask(port, "POST", "/mcp/servers", 201, x.Done, **new)
+    servers = await ask(port, "GET", "/mcp/servers", 200, x.ServerResource)
+    standing = {server["name"]: server["status"] for server in servers}
+    assert standing == {**dict.fromkeys("abcdefg", "error"), "z": "running"}
 
 
 async def test_what_is_set_in_a_header_is_not_said_however_the_program_writes_it(
