@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +49,26 @@ async def created(port: Port, project: str, /, **body: Any) -> Any:
 async def test_a_directory_becomes_a_project_and_is_listed(port: Port, workdir: Path) -> None:
     (workdir / "CLAUDE.md").write_text("Be brief.")
     made = (await post(port, "/projects", 201, path=str(workdir)))["data"]
+    changed = datetime.fromisoformat(made["lastModified"])
+    assert abs(datetime.now(UTC) - changed) < timedelta(minutes=1)  # the directory's own
     assert made == {
         "id": project_id(str(workdir)),
         "name": "work",
         "path": str(workdir),
         "isDirty": False,
         "hasClaudeConfig": True,
+        "lastModified": made["lastModified"],
         "sessionCount": 0,
     }
     listed = await get(port, "/projects")
     assert listed["data"] == [made]
     assert listed["pagination"] == {"hasMore": False}
+
+
+async def test_of_many_who_add_a_directory_at_once_one_does(port: Port, workdir: Path) -> None:
+    asked = (port.http.post(f"{API}/projects", json={"path": str(workdir)}) for _ in range(8))
+    answers = [answer.status_code for answer in await asyncio.gather(*asked)]
+    assert sorted(answers) == [201, *[409] * 7]
 
 
 async def test_projects_are_searched_by_a_part_of_their_name(port: Port, workdir: Path) -> None:
