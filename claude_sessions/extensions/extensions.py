@@ -16,7 +16,7 @@ from pathlib import Path
 import structlog
 
 from claude_sessions.approvals.visible import one_line, visible
-from claude_sessions.claude_cli import Answer, NoAnswer, ask
+from claude_sessions.claude_cli import Answer, NoAnswer, TooSlow, ask
 from claude_sessions.errors import CommandFailed, EngineError, NotFound
 from claude_sessions.extensions import asked
 from claude_sessions.extensions.logins import Logins
@@ -250,10 +250,15 @@ class Extensions:
                 cwd=directory or EVERYWHERE,
                 called=f"claude {called}",
             )
-        except NoAnswer as silence:
+        # Without their causes: those may hold the arguments.
+        except TooSlow as silence:
             log.warning("extension.unanswered", what=called, why=str(silence))
-            # Without its cause: that may hold the arguments.
             raise CommandFailed(f"{silence}. It was stopped; try again.") from None
+        except NoAnswer as failure:
+            log.warning("extension.unanswered", what=called, why=str(failure))
+            raise CommandFailed(
+                f"claude {called} failed: {failure}. claude-sessions doctor says more."
+            ) from None
 
 
 @asynccontextmanager
