@@ -119,8 +119,8 @@ async def test_without_a_program_the_remedy_is_told(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match=gone) as failure:
         await asking(tmp_path / "gone").plugins()
     assert str(failure.value).endswith("claude-sessions doctor says more.")
+    here = program(tmp_path / "claude", "echo []")
     with pytest.raises(CommandFailed, match=rf"No such file or directory: {tmp_path}/gone\)"):
-        here = program(tmp_path / "claude", "echo []")
         await asking(here).plugins(str(tmp_path / "gone"))
     with pytest.raises(CommandFailed, match="cannot be run"):
         await asking(tmp_path / "gone").logins.begin("far", "/")
