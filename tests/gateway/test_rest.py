@@ -351,6 +351,16 @@ async def test_an_approval_whose_time_is_up_is_told_as_that(
         assert code(late) == "APPROVAL_TIMEOUT"
 
 
+async def test_what_nobody_asks_any_more_is_told_as_that(
+    port: Port, project: str, script: Script
+) -> None:
+    id_, asked = await asking(port, project, script)
+    await port.http.delete(f"{API}/sessions/{id_}")
+    body = {"toolUseId": asked.tool_use_id, "decision": "allow"}
+    late = await post(port, f"/sessions/{id_}/approve", 409, **body)
+    assert late["error"]["message"] == "It is not asked any more: The question was withdrawn."
+
+
 async def test_an_approval_is_only_found_in_its_own_session(
     port: Port, project: str, script: Script
 ) -> None:

@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
-from claude_sessions.approvals.desk import Waiting
+from claude_sessions.approvals.desk import CANCELLED, Waiting
 from claude_sessions.errors import Conflict, NotFound
 from claude_sessions.gateway.asking import Body
 from claude_sessions.gateway.house import House
@@ -128,6 +128,8 @@ async def _over(house: House, session: str, body: Approval) -> Exception:
         if ref == body.ref:
             if payload.by == TIMEOUT:
                 return Refused(APPROVAL_TIMEOUT, f"It was denied: {payload.reason}")
+            if payload.decision == CANCELLED:
+                return Conflict(f"It is not asked any more: {payload.reason}")
             return Conflict(f"Already decided ({payload.decision}) by {payload.by}.")
     return NotFound(f"Nothing of this session waits under {body.ref[:60]}.")
 
