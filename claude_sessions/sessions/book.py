@@ -10,12 +10,14 @@ from collections.abc import Collection
 from datetime import datetime
 
 from claude_sessions import events as e
+from claude_sessions.approvals.visible import one_line
 from claude_sessions.errors import NotFound
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import ID
 from claude_sessions.sessions.output import OutputBuffer
 from claude_sessions.state import SessionState, absorb
 
+LONGEST_TOLD = 100
 BLOCKS = (e.AssistantMessage.TYPE, e.TerminalMessage.TYPE)
 
 
@@ -93,7 +95,8 @@ class SessionBook:
             await self._log.change(lambda store: store.bring_back(ref))
             row = await self._log.session_row(ref)
         if row is None:
-            raise NotFound(f'Session "{ref}" not found. /sessions lists those there are.')
+            told = one_line(ref, LONGEST_TOLD)
+            raise NotFound(f'Session "{told}" not found. /sessions lists those there are.')
         return await self.load(row.id)
 
     async def load(self, session_id: str) -> SessionState:

@@ -183,6 +183,12 @@ async def test_deleting_a_session_ends_it_and_has_no_body(port: Port, project: s
     assert (await port.http.delete(f"{API}/sessions/nobody")).status_code == 404
 
 
+async def test_a_session_that_is_not_there_is_named_so_that_it_can_be_read(port: Port) -> None:
+    told = str((await get(port, f"/sessions/%1B[2J{'x' * 5000}", 404))["error"]["message"])
+    assert told.startswith('Session "⟨U+001B⟩[2Jxxx')
+    assert len(told) < 200
+
+
 # --- speaking
 
 
