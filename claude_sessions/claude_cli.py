@@ -26,6 +26,10 @@ class NoAnswer(Exception):
     """The program could not be run, or took too long."""
 
 
+class TooSlow(NoAnswer):
+    """It was stopped."""
+
+
 async def ask(
     cli: Path | str,
     *arguments: str,
@@ -46,14 +50,17 @@ async def ask(
             stderr=PIPE,
             start_new_session=True,
         )
-    except (OSError, ValueError) as error:
+    except OSError as error:  # it may be the directory that is gone
+        why = f"{error.strerror}: {error.filename}"
+        raise NoAnswer(f"{cli} cannot be run ({why})") from error
+    except ValueError as error:
         raise NoAnswer(f"{cli} cannot be run ({error})") from error
     try:
         async with asyncio.timeout(patience):
             out, err = await process.communicate()
     except TimeoutError as error:
         called = called or f"{cli} {' '.join(arguments)}"
-        raise NoAnswer(f"{called} took more than {patience:g} s") from error
+        raise TooSlow(f"{called} took more than {patience:g} s") from error
     finally:
         with suppress(ProcessLookupError):  # also what it may have left behind
             os.killpg(process.pid, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 from pydantic import BaseModel
@@ -23,12 +24,18 @@ class ProjectBook:
         self._table = documents.table("projects", ProjectDocument)
         self._log = log
         self._clock = clock
+        self._one = asyncio.Lock()  # at a time
 
     def all(self) -> list[str]:
         return sorted(self._table.all())
 
-    async def add(self, directory: str, caller: str) -> None:
-        id_ = project_id(directory)
-        added = e.ProjectAdded(project_id=id_, directory=directory)
-        await self._log.append(e.Draft(payload=added, project=id_, caller=caller))
-        self._table.put(directory, ProjectDocument(by=caller, at=self._clock.now()))
+    async def add(self, directory: str, caller: str) -> bool:
+        """False: it is there already."""
+        async with self._one:
+            if directory in self._table.all():
+                return False
+            id_ = project_id(directory)
+            added = e.ProjectAdded(project_id=id_, directory=directory)
+            await self._log.append(e.Draft(payload=added, project=id_, caller=caller))
+            self._table.put(directory, ProjectDocument(by=caller, at=self._clock.now()))
+            return True

@@ -32,6 +32,7 @@ class Project:
     path: str
     last_used: datetime | None
     sessions: int
+    changed: datetime | None = None  # the directory itself
     has_claude_config: bool = False
     facts: Facts = field(default_factory=Facts)
 
@@ -121,10 +122,9 @@ class Projects:
         self._facts[directory] = (now, found)
         return found
 
-    async def add(self, directory: str, caller: str) -> None:
-        """Somebody wants to see it, though nothing has been done there."""
-        if self._chosen is not None:
-            await self._chosen.add(directory, caller)
+    async def add(self, directory: str, caller: str) -> bool:
+        """Somebody wants to see it, though nothing has been done there. False: they do already."""
+        return self._chosen is not None and await self._chosen.add(directory, caller)
 
     def _found(self, rows: Sequence[SessionRow], chosen: Iterable[str]) -> list[Project]:
         uses = {path: _Use() for path in (*self._below_roots(), *chosen)}
@@ -177,5 +177,13 @@ def _project(path: str, use: _Use) -> Project:
         path=path,
         last_used=use.last,
         sessions=use.sessions,
+        changed=_changed(path),
         has_claude_config=any(os.path.exists(os.path.join(path, n)) for n in CLAUDE_CONFIG),
     )
+
+
+def _changed(path: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+    except OSError:
+        return None

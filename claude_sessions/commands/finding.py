@@ -41,9 +41,9 @@ async def add_project(pool: Pool, command: c.AddProject, caller: Caller) -> c.Re
     directory = pool.workdirs.resolve(command.path, missing=NotFound)
     if pool.projects.is_excluded(directory):
         raise Conflict(f"{directory} is left out by [projects] exclude.")
-    if any(known.path == directory for known in await pool.projects.all()):
+    known = any(known.path == directory for known in await pool.projects.all())
+    if known or not await pool.projects.add(directory, str(caller)):
         raise Conflict(f"{directory} is a project already.")
-    await pool.projects.add(directory, str(caller))
     everything = await pool.projects.with_facts(await pool.projects.all())
     data = next(_data(p) for p in everything if p.path == directory)
     return c.Reply(text=f"{directory} is a project now.", data=data)
@@ -71,7 +71,7 @@ def _words(projects: Iterable[Project]) -> dict[str, str]:
 
 def _data(project: Project) -> dict[str, object]:
     """In the names of the seed."""
-    used = project.last_used
+    touched = project.last_used or project.changed
     return {
         "id": project.id,
         "name": project.name,
@@ -80,7 +80,7 @@ def _data(project: Project) -> dict[str, object]:
         "gitBranch": project.branch,
         "isDirty": project.dirty,
         "hasClaudeConfig": project.has_claude_config,
-        "lastModified": used.isoformat() if used else None,
+        "lastModified": touched.isoformat() if touched else None,
         "sessionCount": project.sessions,
     }
 

@@ -29,10 +29,8 @@ async def spawn(command: Sequence[str], *, directory: str, env: Mapping[str, str
         raise FileNotFoundError(f"{command[0]} is missing or not executable")
     if not os.access(directory, os.X_OK):
         raise NotADirectoryError(f"{directory} is gone, or cannot be entered")
-    # pdeathsig is bound to the thread that forks: the event loop must stay in the main thread.
-    guard = (_SETPRIV, "--pdeathsig", "TERM", "--") if _SETPRIV else ()
     return await asyncio.create_subprocess_exec(
-        *guard,
+        *dies_with_us("TERM"),
         *command,
         stdin=PIPE,
         stdout=PIPE,
@@ -42,6 +40,14 @@ async def spawn(command: Sequence[str], *, directory: str, env: Mapping[str, str
         start_new_session=True,
         limit=LINE_LIMIT,
     )
+
+
+def dies_with_us(how: str) -> tuple[str, ...]:
+    """What to put before a command, so that it gets this signal when the daemon dies.
+
+    It is bound to the thread that forks: the event loop must stay in the main thread.
+    """
+    return (_SETPRIV, "--pdeathsig", how, "--") if _SETPRIV else ()
 
 
 async def end(process: Process) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
 
 from claude_sessions.approvals.visible import one_line, visible
-from claude_sessions.claude_cli import Answer, NoAnswer, ask
+from claude_sessions.claude_cli import Answer, NoAnswer, TooSlow, ask
 from claude_sessions.errors import CommandFailed, EngineError, NotFound
 from claude_sessions.extensions import asked
 from claude_sessions.extensions.logins import Logins
@@ -28,13 +29,14 @@ from claude_sessions.extensions.plugins import (
     read_plugins,
     with_contents,
 )
-from claude_sessions.extensions.secrets import address, in_address, struck
+from claude_sessions.extensions.secrets import address, in_address, struck, without
 from claude_sessions.extensions.servers import Server, read_list, read_one
 from claude_sessions.model import ConfigScope, Transport
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 2  # questions; a look at servers starts them all
+AT_ONCE = 2  # questions
+SERVERS = 100  # that are tried together
 LONGEST = 20_000
 EVERYWHERE = "/"  # a directory with nothing of its own
 
@@ -112,6 +114,7 @@ class Extensions:
         self.limits = limits or Limits()
         self.logins = Logins(cli=cli, env=env, patience=self.limits.add)
         self._looking = asyncio.Semaphore(AT_ONCE)
+        self._trying = asyncio.Semaphore(AT_ONCE)  # what starts servers, and may take its time
         self._changing = asyncio.Lock()
 
     # plugins
@@ -202,7 +205,8 @@ class Extensions:
 
     async def _look(self, *words: str, directory: str | None = None, called: str = "") -> str:
         called = called or " ".join(words)
-        async with self._looking:
+        line = self._trying if words[0] == "mcp" else self._looking
+        async with _turn(line, self.limits.look, called):
             answer = await self._ask(words, directory, self.limits.look, called)
         _refuse_failure(answer, called)
         return answer.out
@@ -217,12 +221,11 @@ class Extensions:
         secrets: Iterable[str] = (),
     ) -> str:
         """What it says, when it is done."""
-        async with self._changing:
+        async with _turn(self._changing, patience, called):
             answer = await self._ask(words, place.directory, patience, called)
         _refuse_failure(answer, called, secrets)
         log.info("extension.changed", what=called)
-        said = struck(visible(answer.out[:LONGEST]).strip(), secrets)
-        return DONE.sub("", said)
+        return DONE.sub("", visible(_told(answer.out, secrets)).strip())
 
     async def _ask(
         self, words: Sequence[str], directory: str | None, patience: float, called: str
@@ -230,8 +233,14 @@ class Extensions:
         cli = self._cli()
         if cli is None:
             raise EngineError("There is no claude program here. claude-sessions doctor says more.")
-        # One server that hangs must not hide the others: each is given up before the whole is.
-        env = {**self._env, "MCP_TIMEOUT": str(int(patience * 700))}
+        # Servers that hang must not hide the others: each is given up before the whole is, and
+        # none waits for its turn behind them.
+        env = {
+            **self._env,
+            "MCP_TIMEOUT": str(int(patience * 700)),
+            "MCP_SERVER_CONNECTION_BATCH_SIZE": str(SERVERS),
+            "MCP_REMOTE_SERVER_CONNECTION_BATCH_SIZE": str(SERVERS),
+        }
         try:
             return await ask(
                 cli,
@@ -241,17 +250,43 @@ class Extensions:
                 cwd=directory or EVERYWHERE,
                 called=f"claude {called}",
             )
-        except NoAnswer as silence:
+        # Without their causes: those may hold the arguments.
+        except TooSlow as silence:
             log.warning("extension.unanswered", what=called, why=str(silence))
-            # Without its cause: that may hold the arguments.
             raise CommandFailed(f"{silence}. It was stopped; try again.") from None
+        except NoAnswer as failure:
+            log.warning("extension.unanswered", what=called, why=str(failure))
+            raise CommandFailed(
+                f"claude {called} failed: {failure}. claude-sessions doctor says more."
+            ) from None
+
+
+@asynccontextmanager
+async def _turn(
+    line: asyncio.Lock | asyncio.Semaphore, patience: float, called: str
+) -> AsyncIterator[None]:
+    """Nobody waits for others longer than the program itself may take."""
+    try:
+        async with asyncio.timeout(patience):
+            await line.acquire()
+    except TimeoutError:
+        raise CommandFailed(
+            f"claude {called} was not begun: others before it took {patience:g} s. Try again."
+        ) from None
+    try:
+        yield
+    finally:
+        line.release()
+
+
+def _told(said: str, secrets: Iterable[str]) -> str:
+    return struck(without(said, secrets)[:LONGEST])
 
 
 def _refuse_failure(answer: Answer, called: str, secrets: Iterable[str] = ()) -> None:
     if not answer.code:
         return
-    said = (answer.err.strip() or answer.out.strip())[:LONGEST]
-    said = struck(said, secrets).lstrip("✘✗× ")
+    said = _told(answer.err.strip() or answer.out.strip(), secrets).lstrip("✘✗× ")
     why = one_line(said, 400) or f"it ended with {answer.code} and said nothing"
     sentence = f"claude {called} failed: {why}"
     raise (NotFound if MISSING.match(said) else CommandFailed)(sentence)

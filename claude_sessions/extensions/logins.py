@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from claude_sessions.approvals.visible import one_line
+from claude_sessions.engines.process import dies_with_us
 from claude_sessions.errors import CommandFailed, EngineError, NotFound
 from claude_sessions.extensions import asked
 from claude_sessions.extensions.secrets import in_address, struck
@@ -165,8 +166,11 @@ class Logins:
             raise EngineError("There is no claude program here. claude-sessions doctor says more.")
         ours, its = pty.openpty()
         try:
+            if not os.access(cli, os.X_OK):
+                raise FileNotFoundError(f"{cli} is missing or not executable")
             fcntl.ioctl(its, termios.TIOCSWINSZ, WIDE)
             process = await asyncio.create_subprocess_exec(
+                *dies_with_us("KILL"),
                 *(cli, "mcp", "login", "--no-browser", "--", server),
                 env={**self._env, "TERM": "xterm", "BROWSER": "/bin/false"},
                 cwd=directory,

@@ -5,6 +5,7 @@ People may see that something is set, and under which name; never what to.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ _GIVEN = re.compile(
     r"""(?P<value>"[^"\n]*"|'[^'\n]*'|(?:basic|digest|bearer)\s+\S+|[^\s"',;&]+)""",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
 _QUERY = re.compile(r"(?<==)[^&#\s]+")
 _TOKEN_LIKE = re.compile(r"(?<=/)(?=[^/?#]*\d)[A-Za-z0-9_~.-]{24,}(?=[/?#]|\Z)")
 SHORT = 4  # a value with fewer characters is only found as a word of its own
@@ -28,11 +29,17 @@ SHORT = 4  # a value with fewer characters is only found as a word of its own
 
 def struck(text: str, known: Iterable[str] = ()) -> str:
     """`known`: secrets that were given, wherever they turn up."""
-    for secret in sorted({part for one in known for part in _parts(one)}, key=len, reverse=True):
-        text = _literally(secret).sub(STRUCK, text)
+    text = without(text, known)
     text = _ADDRESS.sub(lambda match: address(match[0]), text)
     text = _GIVEN.sub(lambda match: match["name"] + STRUCK, text)
     return SECRET_VALUES.sub(STRUCK, text)
+
+
+def without(text: str, known: Iterable[str]) -> str:
+    """Whoever cuts a text does this first: half a secret is no longer found."""
+    for secret in sorted({part for one in known for part in _parts(one)}, key=len, reverse=True):
+        text = _literally(secret).sub(STRUCK, text)
+    return text
 
 
 def address(url: str) -> str:
@@ -67,10 +74,15 @@ def _end_of_host(rest: str) -> int:
 
 
 def _parts(secret: str) -> Iterable[str]:
-    """`Bearer abc`: also the part that is secret, by itself; a key of many lines: each of them."""
-    yield secret
+    """`Bearer abc`: also the part that is secret, by itself; a key of many lines: each of them.
+
+    Each also as JSON writes it, which is how the claude program tells of headers.
+    """
     words = secret.split()
-    yield from (word for word in words if len(words) > 1 and len(word) > SHORT)
+    parts = [secret, *(word for word in words if len(words) > 1 and len(word) > SHORT)]
+    for part in parts:
+        yield part
+        yield json.dumps(part, ensure_ascii=False)[1:-1]
 
 
 def _literally(secret: str) -> re.Pattern[str]:

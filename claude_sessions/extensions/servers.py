@@ -68,8 +68,12 @@ def _line(line: str) -> Server | None:
         return None
     standing, problem = _standing(rest[stands.end() :])
     what, kind = rest[: stands.start()], KIND.search(rest[: stands.start()])
-    transport = Transport.STDIO if kind is None else _transport(kind[1])
-    config = _command(what) if kind is None else {"url": address(what[: kind.start()])}
+    if kind is not None:
+        transport, what = _transport(kind[1]), what[: kind.start()]
+    else:  # of claude.ai's own it does not say the kind
+        is_address = what.startswith(("http://", "https://"))
+        transport = Transport.HTTP if is_address else Transport.STDIO
+    config = _command(what) if transport is Transport.STDIO else {"url": address(what)}
     return Server(name=name, transport=transport, standing=standing, problem=problem, config=config)
 
 
@@ -136,8 +140,9 @@ def _transport(word: str) -> Transport:
 
 
 def _command(line: str) -> dict[str, Any]:
-    """The CLI does not say where one argument ends, so every space counts."""
-    command, *arguments = struck(line).replace(STRUCK, "\0").split(" ") if line else [""]
+    """The CLI does not say where one argument ends, so every space counts; it ends with one."""
+    told = struck(line).removesuffix(" ").replace(STRUCK, "\0")
+    command, *arguments = told.split(" ")
     return {
         "command": command.replace("\0", STRUCK),
         "args": [each.replace("\0", STRUCK) for each in arguments],

@@ -13,6 +13,7 @@ from claude_sessions.gateway.asking import Query
 from claude_sessions.gateway.event_sourced import SessionEventsQuery
 from claude_sessions.gateway.events_door import EventsQuery
 from claude_sessions.gateway.refusals import (
+    ENGINE,
     FORBIDDEN,
     INTERNAL,
     INVALID,
@@ -21,6 +22,7 @@ from claude_sessions.gateway.refusals import (
     NOT_FOUND,
     STORAGE,
     TIMEOUT,
+    TOKEN_EXPIRED,
     TOO_LARGE,
     TOO_MANY,
     UNAUTHORIZED,
@@ -30,8 +32,9 @@ from claude_sessions.gateway.rest import TABLE
 from claude_sessions.gateway.rest.operation import BASE, NoBody, Operation
 
 REF = "#/components/schemas/{model}"
-ALWAYS = (INVALID, UNAUTHORIZED, INVALID_TOKEN, FORBIDDEN, TIMEOUT, TOO_LARGE, MISDIRECTED)
-SOMETIMES = (TOO_MANY, INTERNAL, STORAGE)
+WITHOUT_TOKEN = (UNAUTHORIZED, INVALID_TOKEN, TOKEN_EXPIRED)
+ALWAYS = (INVALID, *WITHOUT_TOKEN, FORBIDDEN, TIMEOUT, TOO_LARGE, MISDIRECTED)
+SOMETIMES = (TOO_MANY, INTERNAL, ENGINE, STORAGE)
 
 STREAMS: dict[str, tuple[str, type[Query]]] = {
     f"{BASE}/events": ("All that happens, as server-sent events.", EventsQuery),

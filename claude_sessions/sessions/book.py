@@ -10,12 +10,14 @@ from collections.abc import Collection
 from datetime import datetime
 
 from claude_sessions import events as e
+from claude_sessions.approvals.visible import one_line
 from claude_sessions.errors import NoSession
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import ID
 from claude_sessions.sessions.output import OutputBuffer
 from claude_sessions.state import SessionState, absorb
 
+LONGEST_TOLD = 100
 BLOCKS = (e.AssistantMessage.TYPE, e.TerminalMessage.TYPE)
 
 
@@ -93,8 +95,9 @@ class SessionBook:
             await self._log.change(lambda store: store.bring_back(ref))
             row = await self._log.session_row(ref)
         if row is None:
-            said = f'Session "{ref}" not found. /sessions lists those there are.'
-            raise NoSession(said, ref=ref)
+            told = one_line(ref, LONGEST_TOLD)
+            said = f'Session "{told}" not found. /sessions lists those there are.'
+            raise NoSession(said, ref=told)
         return await self.load(row.id)
 
     async def load(self, session_id: str) -> SessionState:

@@ -15,6 +15,11 @@ from claude_sessions.model import ConfigScope, Transport
 from tests.extensions.places import program
 
 QUICK = Limits(look=0.3, switch=0.3, add=0.3, install=0.3)
+TRIED = {
+    "MCP_TIMEOUT",
+    "MCP_SERVER_CONNECTION_BATCH_SIZE",
+    "MCP_REMOTE_SERVER_CONNECTION_BATCH_SIZE",
+}
 SAYS_WHERE = "echo 'Visit this URL to authorize: https://h.example/a '"
 ENV = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
 
@@ -36,7 +41,7 @@ async def test_it_is_given_a_list_of_arguments_a_directory_and_nothing_else(
     assert (tmp_path / "got").read_text() == "plugin|install|--scope=local|--|tiny@mkt|"
     lines = output.splitlines()
     assert lines[-1] == str(tmp_path)
-    assert {line.partition("=")[0] for line in lines[:-1]} <= {*ENV, "MCP_TIMEOUT", "PWD", "_"}
+    assert {line.partition("=")[0] for line in lines[:-1]} <= {*ENV, *TRIED, "PWD", "_"}
 
 
 async def test_where_no_directory_is_meant_none_has_a_say(tmp_path: Path) -> None:
@@ -79,6 +84,18 @@ async def test_what_it_says_when_all_is_well_has_no_secret_either(tmp_path: Path
     assert "hush" not in output
 
 
+@pytest.mark.parametrize("code", [0, 1])
+async def test_no_part_of_a_secret_is_left_where_much_is_said(tmp_path: Path, code: int) -> None:
+    """What is said is cut; zero-width characters are written out; JSON has its own way."""
+    cli = program(tmp_path / "claude", f'echo "$*"; exit {code}')
+    secrets = {name: f"hush{name}" * 1500 for name in "ABCD"} | {"Z": "hu\u200bsh", "Q": 'hu"sh'}
+    try:
+        said = await asking(cli).add_server(server(headers=secrets), Place())
+    except CommandFailed as failure:
+        said = str(failure)
+    assert "hu" not in said
+
+
 async def test_one_that_fails_without_a_word_says_how(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="plugin list --json failed: it ended with 7"):
         await asking(program(tmp_path / "claude", "exit 7")).plugins()
@@ -98,8 +115,13 @@ async def test_without_a_program_the_remedy_is_told(tmp_path: Path) -> None:
         await asking(None).plugins()
     with pytest.raises(EngineError, match="no claude program"):
         await asking(None).logins.begin("far", "/")
-    with pytest.raises(CommandFailed, match="cannot be run"):
+    gone = rf"^claude plugin list --json failed: {tmp_path}/gone cannot be run \(No such file"
+    with pytest.raises(CommandFailed, match=gone) as failure:
         await asking(tmp_path / "gone").plugins()
+    assert str(failure.value).endswith("claude-sessions doctor says more.")
+    here = program(tmp_path / "claude", "echo []")
+    with pytest.raises(CommandFailed, match=rf"No such file or directory: {tmp_path}/gone\)"):
+        await asking(here).plugins(str(tmp_path / "gone"))
     with pytest.raises(CommandFailed, match="cannot be run"):
         await asking(tmp_path / "gone").logins.begin("far", "/")
 
@@ -110,6 +132,33 @@ async def test_changes_wait_for_each_other(tmp_path: Path) -> None:
     extensions = asking(cli)
     names = [f"p{number}" for number in range(4)]
     await asyncio.gather(*(extensions.enable(name, Place()) for name in names))
+
+
+async def test_servers_that_hang_hold_up_no_look_at_plugins(tmp_path: Path) -> None:
+    cli = program(tmp_path / "claude", '[ $1 = plugin ] && echo "[]" || sleep 600')
+    extensions = asking(cli, Limits(look=2.0))
+    hanging = [asyncio.create_task(extensions.servers()) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert await extensions.plugins() == ()
+    assert not any(each.done() for each in hanging)
+    for each in hanging:
+        with pytest.raises(CommandFailed):
+            await each
+
+
+async def test_nobody_waits_for_others_longer_than_the_limit(tmp_path: Path) -> None:
+    cli = program(tmp_path / "claude", "sleep 600")
+    extensions = asking(cli, Limits(look=0.3, switch=0.3, install=3.0))
+    looks = [asyncio.create_task(extensions.servers()) for _ in range(7)]
+    installing = asyncio.create_task(extensions.install("big", Place()))
+    await asyncio.sleep(0)
+    with pytest.raises(CommandFailed, match="plugin enable tiny was not begun: others"):
+        await extensions.enable("tiny", Place())
+    assert not installing.done()
+    told = await asyncio.gather(*looks, return_exceptions=True)
+    assert sum("mcp list was not begun" in str(each) for each in told) >= 3
+    with pytest.raises(CommandFailed, match="plugin install big took more than"):
+        await installing
 
 
 # --- logging in

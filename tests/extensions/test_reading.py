@@ -73,7 +73,7 @@ def test_each_line_about_a_server_becomes_one() -> None:
         ("web", Transport.HTTP, Standing.STOPPED, "Pending approval (run `claude` to approve)"),
         ("feed", Transport.SSE, Standing.STOPPED, "Needs authentication"),
         ("plugin:tiny:db", Transport.STDIO, Standing.RUNNING, "Connected · tools fetch failed"),
-        ("claude.ai Some Thing", Transport.STDIO, Standing.RUNNING, ""),
+        ("claude.ai Some Thing", Transport.HTTP, Standing.RUNNING, ""),
     ]
 
 
@@ -84,8 +84,15 @@ def test_a_server_is_shown_in_the_shape_of_the_seed() -> None:
         "status": "running",
         "config": {"command": "/usr/bin/python3", "args": ["/x/echo.py", "--flag"]},
     }
+    assert server("claude.ai Some Thing").config == {"url": "https://some.example/mcp"}
     assert server("feed").needs_login
     assert server("feed").data()["lastError"] == "Needs authentication"
+
+
+def test_a_command_without_arguments_has_none() -> None:
+    """As the program writes it: `true  - ✔`."""
+    (alone,) = read_list("alone: true  - ✔ Connected")
+    assert alone.config == {"command": "true", "args": []}
 
 
 def test_one_server_is_read_with_its_headers_by_name_alone() -> None:

@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 
 from claude_sessions.demo import Sandbox
 from claude_sessions.gateway import openapi
+from claude_sessions.gateway.rest import TABLE
 from tests.gateway.port import Port, opened
 
 CHECKS = [
@@ -53,6 +54,14 @@ def test_what_refers_to_something_refers_to_something_that_is_there() -> None:
     document = openapi.document()
     schemas = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
     assert set(references(document)) <= schemas
+
+
+def test_whatever_a_command_may_be_refused_with_is_in_every_answer_to_it() -> None:
+    for operation in TABLE:
+        path = openapi.document()["paths"][f"/api/v1{operation.path}"]
+        told = path[operation.method.lower()]["responses"]
+        assert set(told) >= {"400", "401", "403", "429", "500", "502", "507"}
+        assert told["401"]["description"] == "INVALID_TOKEN, TOKEN_EXPIRED, UNAUTHORIZED"
 
 
 def references(part: Any) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +49,26 @@ async def created(port: Port, project: str, /, **body: Any) -> Any:
 async def test_a_directory_becomes_a_project_and_is_listed(port: Port, workdir: Path) -> None:
     (workdir / "CLAUDE.md").write_text("Be brief.")
     made = (await post(port, "/projects", 201, path=str(workdir)))["data"]
+    changed = datetime.fromisoformat(made["lastModified"])
+    assert abs(datetime.now(UTC) - changed) < timedelta(minutes=1)  # the directory's own
     assert made == {
         "id": project_id(str(workdir)),
         "name": "work",
         "path": str(workdir),
         "isDirty": False,
         "hasClaudeConfig": True,
+        "lastModified": made["lastModified"],
         "sessionCount": 0,
     }
     listed = await get(port, "/projects")
     assert listed["data"] == [made]
     assert listed["pagination"] == {"hasMore": False}
+
+
+async def test_of_many_who_add_a_directory_at_once_one_does(port: Port, workdir: Path) -> None:
+    asked = (port.http.post(f"{API}/projects", json={"path": str(workdir)}) for _ in range(8))
+    answers = [answer.status_code for answer in await asyncio.gather(*asked)]
+    assert sorted(answers) == [201, *[409] * 7]
 
 
 async def test_projects_are_searched_by_a_part_of_their_name(port: Port, workdir: Path) -> None:
@@ -170,6 +181,12 @@ async def test_deleting_a_session_ends_it_and_has_no_body(port: Port, project: s
     shown = (await get(port, f"/sessions/{made['id']}"))["data"]
     assert (shown["status"], shown["state"]) == ("ended", "killed")
     assert (await port.http.delete(f"{API}/sessions/nobody")).status_code == 404
+
+
+async def test_a_session_that_is_not_there_is_named_so_that_it_can_be_read(port: Port) -> None:
+    told = str((await get(port, f"/sessions/%1B[2J{'x' * 5000}", 404))["error"]["message"])
+    assert told.startswith('Session "⟨U+001B⟩[2Jxxx')
+    assert len(told) < 200
 
 
 # --- speaking
@@ -296,6 +313,27 @@ async def test_a_decision_that_persists_becomes_a_rule(
     assert len(port.daemon.pool.rules.active()) == 1
 
 
+@pytest.mark.parametrize(
+    ("persist", "scope", "persisted", "reached"),
+    [(True, "session", True, "session"), (False, "session", False, "once")],
+)
+async def test_a_rule_is_made_where_it_is_said_to_persist_and_nowhere_else(
+    port: Port,
+    project: str,
+    script: Script,
+    *,
+    persist: bool,
+    scope: str,
+    persisted: bool,
+    reached: str,
+) -> None:
+    id_, asked = await asking(port, project, script)
+    body = {"approvalId": asked.id, "decision": "allow", "persist": persist, "scope": scope}
+    decided = (await post(port, f"/sessions/{id_}/approve", 200, **body))["data"]
+    assert (decided["persisted"], decided["scope"]) == (persisted, reached)
+    assert len(port.daemon.pool.rules.active()) == int(persisted)
+
+
 async def test_a_question_is_answered(port: Port, project: str, script: Script) -> None:
     script.on("ask me", question("Which?", ["Red", "Blue"]), say("Thanks."))
     made = await created(port, project, prompt="ask me", title="asker")
@@ -319,6 +357,16 @@ async def test_an_approval_whose_time_is_up_is_told_as_that(
         assert code(late) == "APPROVAL_TIMEOUT"
 
 
+async def test_what_nobody_asks_any_more_is_told_as_that(
+    port: Port, project: str, script: Script
+) -> None:
+    id_, asked = await asking(port, project, script)
+    await port.http.delete(f"{API}/sessions/{id_}")
+    body = {"toolUseId": asked.tool_use_id, "decision": "allow"}
+    late = await post(port, f"/sessions/{id_}/approve", 409, **body)
+    assert late["error"]["message"] == "It is not asked any more: The question was withdrawn."
+
+
 async def test_an_approval_is_only_found_in_its_own_session(
     port: Port, project: str, script: Script
 ) -> None:
@@ -336,7 +384,9 @@ async def test_an_approval_is_only_found_in_its_own_session(
         {"approvalId": "a", "decision": "maybe"},
         {"approvalId": "a", "decision": "allow", "persist": "yes"},
         {"approvalId": "a", "decision": "allow", "persist": True, "scope": "once"},
-        {"approvalId": "a", "decision": "allow", "persist": False, "scope": "user"},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "scope": "user"},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "persist": True},
+        {"approvalId": "a", "decision": "allow", "answers": ["1"], "modifiedInput": {}},
         {"approvalId": "a", "decision": "deny", "modifiedInput": {}},
         {"approvalId": "a", "decision": "allow", "modifiedInput": {}, "modifiedArgs": {}},
     ],

@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
+from claude_sessions.extensions.extensions import Limits
 from claude_sessions.gateway.rest import extensions as x
 from claude_sessions.gateway.rest.operation import Resource
+from claude_sessions.logs import STRUCK
 from claude_sessions.model import Role
 from tests.extensions.places import marketplace, tiny_server
 from tests.gateway.port import Port
 
 API = "/api/v1"
+SET = {"LEVEL": STRUCK}
+SLEEPS = {"command": "sleep", "args": ["600"]}
 
 
 async def ask(
@@ -35,6 +39,8 @@ async def test_a_plugin_is_installed_switched_and_removed(port: Port, workdir: P
     assert added["marketplace"]["name"] == "locmkt"
     known = await ask(port, "GET", "/plugins/marketplaces", 200, x.MarketplaceResource)
     assert [each["name"] for each in known] == ["locmkt"]
+    offered = await ask(port, "GET", "/plugins/available", 200, x.OfferedResource)
+    assert offered == [{"name": "tiny@locmkt", "description": "A tiny one"}]
     done = await ask(port, "POST", "/plugins/install", 200, x.Done, package="tiny@locmkt")
     assert (done["success"], done["plugin"]["name"]) == (True, "tiny@locmkt")
     for verb, enabled in (("disable", False), ("enable", True)):
@@ -44,18 +50,48 @@ async def test_a_plugin_is_installed_switched_and_removed(port: Port, workdir: P
     await ask(port, "POST", "/plugins/update", 200, x.Done, name="tiny@locmkt")
     await ask(port, "POST", "/plugins/uninstall", 200, x.Done, name="tiny@locmkt")
     assert await ask(port, "GET", "/plugins/installed", 200, x.PluginResource) == []
+    await ask(port, "DELETE", "/plugins/marketplaces/locmkt", 200, x.Done)
+    assert await ask(port, "GET", "/plugins/marketplaces", 200, x.MarketplaceResource) == []
+    again = await port.http.delete(f"{API}/plugins/marketplaces/locmkt")
+    assert again.status_code == 404
 
 
 async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Path) -> None:
-    config = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
+    program = str(tiny_server(workdir))
+    config = {"command": sys.executable, "args": [program], "env": {"LEVEL": "hush"}}
     new = {"name": "tiny", "transport": "stdio", "config": config}
     assert (await ask(port, "POST", "/mcp/servers", 201, x.Done, **new))["success"]
     (server,) = await ask(port, "GET", "/mcp/servers", 200, x.ServerResource)
     assert (server["name"], server["status"]) == ("tiny", "running")
+    one = await ask(port, "GET", "/mcp/servers/tiny", 200, x.ServerResource)
+    assert (one["status"], one["config"]["scope"], one["config"]["env"]) == ("running", "user", SET)
+    assert (await port.http.get(f"{API}/mcp/servers/nobody")).status_code == 404
     login = await ask(port, "POST", "/mcp/servers/tiny/auth", 200, x.LoginResource)
     assert login == {"authRequired": False, "status": "not_required"}
     await ask(port, "DELETE", "/mcp/servers/tiny", 200, x.Done)
     assert await ask(port, "GET", "/mcp/servers", 200, x.ServerResource) == []
+
+
+async def test_servers_that_hang_do_not_hide_those_that_work(port: Port, workdir: Path) -> None:
+    """More of them than the claude program would try at a time."""
+    port.daemon.pool.extensions.limits = Limits(look=4.0)
+    works = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
+    for name, config in {**dict.fromkeys("abcdefg", SLEEPS), "z": works}.items():
+        new = {"name": name, "transport": "stdio", "config": config}
+        await ask(port, "POST", "/mcp/servers", 201, x.Done, **new)
+    servers = await ask(port, "GET", "/mcp/servers", 200, x.ServerResource)
+    standing = {server["name"]: server["status"] for server in servers}
+    assert standing == {**dict.fromkeys("abcdefg", "error"), "z": "running"}
+
+
+async def test_what_is_set_in_a_header_is_not_said_however_the_program_writes_it(
+    port: Port,
+) -> None:
+    config = {"url": "http://127.0.0.1:1/mcp", "headers": {"X-A": 'hush"1\\2', "X-B": "hüsh"}}
+    new = {"name": "far", "transport": "http", "config": config}
+    done = await ask(port, "POST", "/mcp/servers", 201, x.Done, **new)
+    assert "X-A" in done["output"]
+    assert "h" not in done["output"].partition("Headers:")[2].partition("}")[0].replace(STRUCK, "")
 
 
 async def test_what_claude_cannot_do_is_an_error_that_names_its_command(port: Port) -> None:

@@ -16,10 +16,13 @@ from claude_sessions.engines.ledger import Ledger
 from claude_sessions.eventlog import EventLog
 from claude_sessions.events import AssistantMessage
 from claude_sessions.model import Reason, Status
+from tests.extensions.oauth import guarded_server
 from tests.process.machine import PATIENCE, Machine
 from tests.process.terminal import Terminal
 from tests.process.test_endings import sessions
 from tests.waiting import eventually
+
+AT_ONCE = 10.0  # seconds, on a busy machine
 
 
 async def killed(terminal: Terminal, machine: Machine) -> None:
@@ -213,3 +216,15 @@ def command_line(process: psutil.Process) -> str:
         return " ".join(process.cmdline())
     except psutil.Error:  # each of them lives for a second
         return ""
+
+
+async def test_a_login_that_is_open_dies_with_the_daemon(machine: Machine) -> None:
+    with guarded_server() as address:
+        async with machine.chat() as terminal:
+            await terminal.prompts()
+            terminal.type(f"/mcp add far {address}")
+            await terminal.shows("Added HTTP MCP server far")
+            terminal.type("/mcp auth far")
+            await terminal.shows("far wants a login")
+            os.kill(terminal.process.pid, signal.SIGKILL)
+            await eventually(lambda: not machine.processes(), AT_ONCE)  # by itself: half a minute

@@ -1,7 +1,7 @@
 """Deciding what a session waits on, by the approval's id or by that of the tool use.
 
-`persist` without a `scope` means: always, in this project. An answer to a question of Claude's own
-is an approval with `answers`.
+`persist` without a `scope` means: always, in this project; `persist: false` means once, whatever
+`scope` says beside it. An answer to a question of Claude's own is an approval with `answers`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
-from claude_sessions.approvals.desk import Waiting
+from claude_sessions.approvals.desk import CANCELLED, Waiting
 from claude_sessions.errors import Conflict, NotFound
 from claude_sessions.gateway.asking import Body
 from claude_sessions.gateway.house import House
@@ -28,7 +28,6 @@ from claude_sessions.gateway.rest.operation import Asked, NoQuery, Operation, Re
 from claude_sessions.model import Scope, Verdict
 
 LOOKED_AT = 200
-LASTING = (Scope.PROJECT, Scope.USER)
 TIMEOUT = "timeout"  # who decides when nobody does
 
 Ref = Annotated[str | None, Field(min_length=1, max_length=200)]
@@ -54,8 +53,8 @@ class Approval(Body):
             raise ValueError("modifiedArgs and modifiedInput are the same: give one of them")
         if self.decision is Verdict.DENY and (self.edited is not None or self.answers):
             raise ValueError("what is denied is neither changed nor answered")
-        if self.persist is False and self.scope in LASTING:
-            raise ValueError(f"the scope {self.scope} persists: leave persist out")
+        if self.answers and (self.edited is not None or self.reach is not Scope.ONCE):
+            raise ValueError("an answer changes no input and makes no rule: give answers alone")
         if self.persist and self.scope is Scope.ONCE:
             raise ValueError("what is decided once does not persist: leave persist out")
         return self
@@ -70,6 +69,8 @@ class Approval(Body):
 
     @property
     def reach(self) -> Scope:
+        if self.persist is False:
+            return Scope.ONCE
         return self.scope or (Scope.PROJECT if self.persist else Scope.ONCE)
 
 
@@ -91,7 +92,7 @@ async def approve(house: House, asked: Asked[NoQuery, Approval]) -> Any:
     return {
         "approvalId": waiting.id,
         "decision": body.decision,
-        "persisted": body.reach in LASTING,
+        "persisted": body.reach is not Scope.ONCE,
         "scope": body.reach,
     }
 
@@ -127,6 +128,8 @@ async def _over(house: House, session: str, body: Approval) -> Exception:
         if ref == body.ref:
             if payload.by == TIMEOUT:
                 return Refused(APPROVAL_TIMEOUT, f"It was denied: {payload.reason}")
+            if payload.decision == CANCELLED:
+                return Conflict(f"It is not asked any more: {payload.reason}")
             return Conflict(f"Already decided ({payload.decision}) by {payload.by}.")
     return NotFound(f"Nothing of this session waits under {body.ref[:60]}.")
 

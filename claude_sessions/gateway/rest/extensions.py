@@ -1,4 +1,8 @@
-"""Plugins and MCP servers of Claude Code. `scope` and `directory` are ours."""
+"""Plugins and MCP servers of Claude Code.
+
+`scope` and `directory` are ours, and so is what the runner's contract has no address for: what
+could be installed, one server's status, removing a marketplace.
+"""
 
 from __future__ import annotations
 
@@ -75,6 +79,11 @@ class PluginResource(Resource):
     capabilities: list[str]
 
 
+class OfferedResource(Resource):
+    name: str
+    description: str
+
+
 class MarketplaceResource(Resource):
     name: str
     url: str
@@ -106,6 +115,11 @@ async def plugins(house: House, asked: Asked[Where, NoBody]) -> Page:
     return Page(data=(await house.perform(command, asked.caller)).data["plugins"])
 
 
+async def available(house: House, asked: Asked[Where, NoBody]) -> Page:
+    command = c.ListPlugins(directory=asked.query.directory, available=True)
+    return Page(data=(await house.perform(command, asked.caller)).data["available"])
+
+
 async def install(house: House, asked: Asked[NoQuery, NewPlugin]) -> Any:
     body = asked.body
     command = c.InstallPlugin(plugin=body.package, scope=body.scope, directory=body.directory)
@@ -134,6 +148,11 @@ async def add_marketplace(house: House, asked: Asked[NoQuery, NewMarketplace]) -
     return (await house.perform(command, asked.caller)).data
 
 
+async def remove_marketplace(house: House, asked: Asked[NoQuery, NoBody]) -> Any:
+    command = c.RemoveMarketplace(name=asked.id, confirmed=True)
+    return (await house.perform(command, asked.caller)).data
+
+
 async def servers(house: House, asked: Asked[Where, NoBody]) -> Page:
     command = c.ListMcpServers(directory=asked.query.directory)
     return Page(data=(await house.perform(command, asked.caller)).data["servers"])
@@ -153,6 +172,11 @@ async def add_server(house: House, asked: Asked[NoQuery, NewServer]) -> Any:
         directory=body.directory,
     )
     return (await house.perform(command, asked.caller)).data
+
+
+async def server(house: House, asked: Asked[Where, NoBody]) -> Any:
+    command = c.McpServerStatus(server=asked.id, directory=asked.query.directory)
+    return (await house.perform(command, asked.caller)).data["server"]
 
 
 async def remove_server(house: House, asked: Asked[Removal, NoBody]) -> Any:
@@ -202,6 +226,19 @@ def _doing(
     )
 
 
+def _removing(path: str, summary: str, act: Any, query: Any) -> Operation[Any, Any]:
+    return Operation(
+        method="DELETE",
+        path=path,
+        summary=summary,
+        act=act,
+        query=query,
+        body=NoBody,
+        result=Done,
+        refusals=REFUSALS,
+    )
+
+
 CHANGES: tuple[tuple[str, str, Change], ...] = (
     ("update", "Update a plugin.", _change(c.UpdatePlugin)),
     ("uninstall", "Remove a plugin.", _change(c.UninstallPlugin, confirmed=True)),
@@ -211,6 +248,7 @@ CHANGES: tuple[tuple[str, str, Change], ...] = (
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _listing("/plugins/installed", "Claude Code's plugins.", plugins, Where, PluginResource),
+    _listing("/plugins/available", "What could be installed.", available, Where, OfferedResource),
     _doing("/plugins/install", "Install a plugin, as plugin@marketplace.", install, NewPlugin),
     *(_doing(f"/plugins/{verb}", told, act, NamedPlugin) for verb, told, act in CHANGES),
     _listing(
@@ -227,20 +265,27 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         NewMarketplace,
         status=201,
     ),
+    _removing(
+        "/plugins/marketplaces/{name}",
+        "Remove a marketplace, and the plugins that came from it.",
+        remove_marketplace,
+        NoQuery,
+    ),
     _listing(
         "/mcp/servers", "Claude Code's MCP servers, each tried.", servers, Where, ServerResource
     ),
     _doing("/mcp/servers", "Add an MCP server.", add_server, NewServer, status=201),
     Operation(
-        method="DELETE",
+        method="GET",
         path="/mcp/servers/{name}",
-        summary="Remove an MCP server.",
-        act=remove_server,
-        query=Removal,
+        summary="One MCP server, tried, with the names of what is set for it.",
+        act=server,
+        query=Where,
         body=NoBody,
-        result=Done,
+        result=ServerResource,
         refusals=REFUSALS,
     ),
+    _removing("/mcp/servers/{name}", "Remove an MCP server.", remove_server, Removal),
     _doing(
         "/mcp/servers/{name}/auth",
         "Log in to an MCP server: gives the address to open; then, with the answer, ends it.",
