@@ -11,6 +11,7 @@ from claude_sessions.channel import Action
 from claude_sessions.commands import replies
 from claude_sessions.commands.adopting import adopt
 from claude_sessions.commands.finding import branches, directory_for
+from claude_sessions.commands.lasting import only_admins_change_what_lasts
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import (
     Pool,
@@ -30,6 +31,7 @@ CHOICES = 8
 
 
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
+    only_admins_change_what_lasts(command.prompt, caller)
     directory = await directory_for(pool, command.directory)
     mode = mode_for(pool, command.mode, caller)
     rules = _checked(command.allowed_tools, caller)
@@ -85,6 +87,7 @@ async def _allow(
 
 
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
+    only_admins_change_what_lasts(command.prompt, caller)
     state = await _found(pool, command, caller)
     no_agent_into_looser(pool, state, caller)
     directory = await directory_for(pool, command.directory or state.spec.directory)

@@ -8,8 +8,18 @@ from typing import Any
 import pytest
 
 from claude_sessions.demo import Sandbox, ScriptedModel
+from claude_sessions.model import Role
 from tests.gateway.mcp import Refusal, agent
-from tests.gateway.port import Port, opened
+from tests.gateway.port import Port, RpcError, opened
+from tests.waiting import eventually
+
+LASTING = (
+    "/config permissionMode=auto",
+    "/settings theme=dark",
+    "  /autocompact 200000",
+    "/output-style Concise",
+    "/heapdump",
+)
 
 
 async def test_a_directory_that_is_not_allowed_is_refused_with_where_to_allow_it(
@@ -130,3 +140,39 @@ async def test_a_full_pool_is_told_in_the_seeds_words(sandbox: Sandbox, workdir:
         with pytest.raises(Refusal, match=r"^Max sessions reached \(1\). Kill a session first\.$"):
             await one.use("launch", prompt="x")
         await port.chat.idle("busy")
+
+
+async def test_no_agent_changes_what_claude_may_do_elsewhere(port: Port, sandbox: Sandbox) -> None:
+    async with agent(port) as one:
+        await one.use("launch", prompt="hello", name="maker")
+        await port.chat.idle("maker")
+        for words in LASTING:
+            with pytest.raises(Refusal, match="reaches beyond this session: only an admin may"):
+                await one.use("respond", session="maker", message=words)
+            with pytest.raises(Refusal, match="only an admin may"):
+                await one.use("launch", prompt=words)
+        await one.use("kill", session="maker")
+        for fork in (False, True):
+            with pytest.raises(Refusal, match="only an admin may"):
+                await one.use(
+                    "launch", prompt=LASTING[0], resume_session_id="maker", fork_session=fork
+                )
+    assert not (sandbox.home / ".claude" / "settings.json").exists()
+
+
+async def test_nor_does_a_person_who_only_talks(port: Port, sandbox: Sandbox) -> None:
+    token = await port.scoped(Role.APPROVER)
+    settings = sandbox.home / ".claude" / "settings.json"
+    await port.chat.type("/new --name maker hello")
+    await port.chat.idle("maker")
+    for method, params in (
+        ("respond", {"session": "maker", "message": LASTING[0]}),
+        ("launch", {"prompt": LASTING[0]}),
+        ("schedules.add", {"when": "0 9 * * *", "prompt": LASTING[0]}),
+    ):
+        with pytest.raises(RpcError, match="-32003 /config reaches beyond this session"):
+            await port.call(f"claude-code.{method}", token=token, **params)
+    assert not settings.exists()
+    await port.chat.type("/say maker /config theme=dark")
+    await eventually(settings.exists)
+    await port.chat.idle("maker")
