@@ -247,6 +247,14 @@ async def test_the_stream_of_a_connection_ends_with_it(port: Port) -> None:
         assert [line async for line in stream.aiter_lines() if line.startswith("data")] == []
 
 
+async def test_who_comes_back_with_a_place_in_another_stream_gets_a_new_one(port: Port) -> None:
+    made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
+    own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"], "last-event-id": "7"}
+    async with port.http.stream("GET", "/mcp", headers=own) as stream:
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+
+
 async def test_deleting_it_ends_it(port: Port) -> None:
     made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
     own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"]}

@@ -115,6 +115,8 @@ class McpDoor:
         if version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return _unsupported(version)
         request.scope["user"] = _user(visitor)  # mcp gives a connection to nobody else
+        # No event of ours has an id. With one of somebody else's, mcp would not answer at all.
+        _without(request.scope, b"last-event-id")
         request.scope["state"]["visitor"] = visitor
         body = await body_of(request) if request.method == "POST" else b""
         return _HandedOn(self._manager.handle_request, body)
@@ -182,6 +184,10 @@ class _HandedOn(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with because(f"{KIND}#{request_id_of(scope)}"):
             await self._handle(scope, _again(self._read, receive), send)
+
+
+def _without(scope: Scope, header: bytes) -> None:
+    scope["headers"] = [(name, value) for name, value in scope["headers"] if name != header]
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
