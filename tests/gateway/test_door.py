@@ -226,6 +226,23 @@ async def test_headers_without_end_are_refused(port: Port) -> None:
         assert b"400" in (await line.rest()).split(b"\r\n")[0]
 
 
+@pytest.mark.parametrize("long", ["/health?{}", "/health HTTP/1.1\r\nX: {}\r\nY:"])
+async def test_headers_that_come_whole_have_a_limit_too(port: Port, long: str) -> None:
+    asked = f"GET {long.format('x' * 40_000)} HTTP/1.1\r\nHost: localhost\r\nConnection: close"
+    async with raw(port) as line:
+        await line.send(f"{asked}\r\n\r\n".encode())
+        assert b"HEADERS_TOO_LARGE" in await line.rest()
+
+
+async def test_a_socket_that_is_refused_is_no_error_of_ours(
+    port: Port, caplog: pytest.LogCaptureFixture
+) -> None:
+    for headers in ({"Authorization": "Bearer wrong"}, {"Origin": "https://evil.example"}):
+        with pytest.raises(InvalidStatus):
+            await connect(f"{port.ws}/rpc", additional_headers=headers)
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 async def test_one_who_connects_and_says_nothing_is_hung_up_on_and_slows_nobody(
     port: Port,
 ) -> None:
