@@ -76,6 +76,11 @@ class Doorkeeper:
         if visitor.token is not None and (wait := self._rates.wait(visitor.token)) > 0:
             raise Refused(TOO_MANY, "Too many requests with this token.", retry_after=wait)
 
+    def charge(self, visitor: Visitor, calls: int) -> None:
+        """How many calls a request was: a batch is no way around the limit."""
+        if visitor.token is not None and calls > 1:
+            self._rates.charge(visitor.token, calls - 1)
+
     def _scoped(self, secret: str) -> Visitor:
         token = self._tokens.find(secret) if len(secret) <= LONGEST else None
         if token is None:

@@ -297,6 +297,28 @@ async def test_too_many_requests_with_one_token_wait_others_do_not(
         assert (await port.post(LIST, eager)).status_code == 200
 
 
+async def test_a_batch_counts_as_the_calls_it_has(sandbox: Sandbox, workdir: Path) -> None:
+    clock = ManualClock()
+    async with opened(sandbox, workdir, clock=clock, gateway={"requests_per_second": 5}) as port:
+        token = await port.scoped(Role.VIEWER)
+        assert len((await port.post([LIST] * 20, token)).json()) == 20
+        for _ in range(2):
+            assert (await port.post(LIST, token)).status_code == 429
+            clock.advance(2.1)
+        assert (await port.post(LIST, token)).status_code == 200
+
+
+async def test_nor_does_a_batch_on_a_socket_get_around_it(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, gateway={"requests_per_second": 20}) as port:
+        began = time.monotonic()
+        async with listening(port, token=await port.scoped(Role.VIEWER)) as ear:
+            await ear.connection.send(json.dumps([LIST] * 60))
+            await ear.hears()
+            await ear.connection.send(json.dumps(LIST))
+            await ear.hears()
+        assert time.monotonic() - began > 0.9
+
+
 async def test_a_socket_that_says_too_much_is_read_more_slowly_and_loses_nothing(
     sandbox: Sandbox, workdir: Path
 ) -> None:
