@@ -18,8 +18,10 @@ from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
 from claude_sessions.errors import ConfigError
 from claude_sessions.gateway import patience
+from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
+from claude_sessions.gateway.visits import Over, Visits
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
@@ -100,6 +102,16 @@ async def test_a_scoped_token_has_its_role_and_its_end(sandbox: Sandbox, workdir
         await port.call("claude-code.tokens.revoke", ref="phone")
         gone = await port.post(LIST, token)
         assert gone.json()["error"]["code"] == "INVALID_TOKEN"
+
+
+async def test_a_token_that_ends_while_the_machine_sleeps_ends_its_connections() -> None:
+    clock = ManualClock()
+    visitor = Visitor(
+        name="phone", role=Role.VIEWER, token="t", until=clock.now() + timedelta(days=30)
+    )
+    with Visits(clock, look_seconds=0.01).begun(visitor) as visit:
+        clock.advance(timedelta(days=31).total_seconds())  # no timer of ours went on meanwhile
+        assert await asyncio.wait_for(visit.over, 10) is Over.EXPIRED
 
 
 async def test_a_scoped_token_may_stand_in_the_address_the_owners_never(port: Port) -> None:
