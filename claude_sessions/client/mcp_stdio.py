@@ -151,16 +151,17 @@ class Pump:
             raise self.place.silent() from None
 
     async def _meet(self, hello: Message) -> Message | None:
-        """A connection, which all that follows belongs to."""
+        """A connection, which all that follows belongs to. Until there is one, the last counts."""
         here = quote(os.getcwd())
-        self._headers = {"authorization": f"Bearer {self.place.token}", WORKSPACE: here}
+        headers = {"authorization": f"Bearer {self.place.token}", WORKSPACE: here}
         try:
-            answer = await self._post(hello, self._headers)
+            answer = await self._post(hello, headers)
         except Gone:
             raise self.place.silent() from None
         version = ((answer or {}).get("result") or {}).get("protocolVersion")
         if isinstance(version, str):
-            self._headers[VERSION] = version
+            headers[VERSION] = version
+        self._headers = headers
         return answer
 
     async def _meet_again(self, lost: dict[str, str]) -> None:

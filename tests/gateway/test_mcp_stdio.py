@@ -112,6 +112,22 @@ async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
         await stdio.__aexit__(None, None, None)
 
 
+async def test_it_outlives_a_crash_however_often_it_asks_meanwhile(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with opened(sandbox, workdir) as port:
+        stdio = by_stdio(sandbox)
+        one = await stdio.__aenter__()
+        left = (port.home / ADDRESS).read_text()
+    (port.home / ADDRESS).write_text(left)  # as a daemon that was killed leaves it
+    for _ in range(2):
+        with pytest.raises(Exception, match="No daemon answers on"):
+            await one.use("sessions")
+    async with opened(sandbox, workdir):
+        assert await one.use("sessions") == "No sessions."
+        await stdio.__aexit__(None, None, None)
+
+
 async def test_without_a_daemon_it_says_so_and_nothing_on_stdout(
     port: Port, sandbox: Sandbox
 ) -> None:
