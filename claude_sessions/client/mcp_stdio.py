@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 import stat
 import sys
@@ -25,7 +26,7 @@ from claude_sessions.client.address import Address, Given, locate
 from claude_sessions.client.exits import Exit, Failed
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.guard import MAX_BODY
-from claude_sessions.gateway.mcp.base import WORKSPACE
+from claude_sessions.gateway.mcp.base import PLACE, WORKSPACE
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"
@@ -86,6 +87,7 @@ class Pump:
     place: Place
     http: httpx.AsyncClient
     say: Callable[[bytes], None]
+    _place: str = field(default_factory=lambda: secrets.token_hex(16))
     _hello: Message | None = None  # the agent's own, to be said again
     _headers: dict[str, str] = field(default_factory=dict)
     _meeting: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -153,7 +155,11 @@ class Pump:
     async def _meet(self, hello: Message) -> Message | None:
         """A connection, which all that follows belongs to. Until there is one, the last counts."""
         here = quote(os.getcwd())
-        headers = {"authorization": f"Bearer {self.place.token}", WORKSPACE: here}
+        headers = {
+            "authorization": f"Bearer {self.place.token}",
+            WORKSPACE: here,
+            PLACE: self._place,
+        }
         try:
             answer = await self._post(hello, headers)
         except Gone:

@@ -16,6 +16,7 @@ from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.mcp.base import PLACE
 from claude_sessions.gateway.mcp.connections import KIND
 from claude_sessions.gateway.mcp.door import McpDoor
 from claude_sessions.gateway.metrics import Meter
@@ -218,6 +219,20 @@ async def test_a_connection_is_of_no_use_to_another_token(port: Port) -> None:
         assert answer.status_code == 404
         own = {**ACCEPT, "mcp-session-id": left}
         assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+
+
+async def test_nor_is_its_place(port: Port) -> None:
+    theirs = await port.scoped(Role.PROMPTER, name="other")
+    async with agent(port) as one:
+        await begun(port, one)
+    for token in (port.token, theirs):
+        own = {**ACCEPT, PLACE: "0123456789abcdef", "Authorization": f"Bearer {token}"}
+        made = await port.http.post("/mcp", json=HELLO, headers=own)
+        own["mcp-session-id"] = made.headers["mcp-session-id"]
+        assert "result" in (await port.http.post("/mcp", json=FOREGROUND, headers=own)).json()
+    front = (await port.chat.state("maker")).foreground
+    assert len(front) == 2
+    assert "mcp|owner-0123456789abcdef" in front
 
 
 async def test_without_a_token_there_is_no_tool(port: Port) -> None:

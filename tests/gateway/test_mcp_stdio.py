@@ -22,7 +22,7 @@ from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.gateway.mcp import Agent, Refusal
 from tests.gateway.port import Port, opened
-from tests.gateway.test_mcp_connections import HELLO, body
+from tests.gateway.test_mcp_connections import HELLO, body, says
 from tests.process.machine import ENTRY
 
 
@@ -110,6 +110,21 @@ async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
         await one.use("launch", prompt="hello", name="maker")
         await port.chat.idle("maker")
         await stdio.__aexit__(None, None, None)
+
+
+async def test_what_it_has_read_is_known_over_a_restart(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir) as port:
+        stdio = by_stdio(sandbox)
+        one = await stdio.__aenter__()
+        await one.use("launch", prompt="first", name="maker")
+        await port.chat.idle("maker")
+        await one.use("fg", session="maker")
+    async with opened(sandbox, workdir) as port:
+        await says(port, "b", "c")
+        told = body(await one.use("fg", session="maker", lines=1))
+        await stdio.__aexit__(None, None, None)
+        assert told == ["📋 Catchup (2 missed outputs):", "You said: b", "You said: c"]
+        await port.chat.until("maker", lambda s: not s.foreground)
 
 
 async def test_it_outlives_a_crash_however_often_it_asks_meanwhile(

@@ -40,7 +40,7 @@ from claude_sessions.gateway.mcp.connections import (
     Connections,
     Context,
     agent,
-    connection_of,
+    channel_of,
     visitor_of,
     workspace_of,
 )
@@ -163,7 +163,7 @@ class McpDoor:
             return _told(f"There is no tool {params.name[:80]!r}: {', '.join(TOOLS)}.", wrong=True)
         try:
             given = understood(tool.params, params.arguments or {}, strict=False)
-            caller = agent(visitor_of(context), connection_of(context).session_id)
+            caller = agent(visitor_of(context), channel_of(context))
             desk = replace(self._desk, workspace=workspace_of(context))
             return _told(await tool.act(desk, given, caller))
         except SessionsError as error:
