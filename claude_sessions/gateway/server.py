@@ -40,6 +40,8 @@ from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings
 from claude_sessions.token_file import owners_token
 
+ASKED = ("Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id")  # by pages
+MCP = ("Mcp-Session-Id", "Mcp-Protocol-Version")
 BACKLOG = 512
 FILES = 8192
 FRAME_BYTES = frames.LONGEST
@@ -119,8 +121,8 @@ def application(settings: GatewaySettings, routes: list[BaseRoute]) -> Starlette
                 CORSMiddleware,
                 allow_origins=list(settings.allowed_origins),
                 allow_methods=["GET", "POST", "DELETE"],
-                allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
-                expose_headers=["X-Request-Id"],
+                allow_headers=[*ASKED, *MCP],
+                expose_headers=["X-Request-Id", "Retry-After", *MCP],
             )
         )
     return Starlette(

@@ -160,6 +160,9 @@ async def test_names_and_pages_that_are_configured_are_let_in(
         assert answer.headers["access-control-allow-origin"] == page
         asked = {"Origin": page, "Access-Control-Request-Method": "POST", "Authorization": ""}
         assert (await port.http.options("/rpc", headers=asked)).status_code == 200
+        more = {"Access-Control-Request-Headers": "mcp-session-id, mcp-protocol-version"}
+        assert (await port.http.options("/mcp", headers=asked | more)).status_code == 200
+        assert "mcp-session-id" in answer.headers["access-control-expose-headers"].lower()
 
 
 async def test_a_websocket_without_a_token_is_not_opened(port: Port) -> None:
