@@ -9,6 +9,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -97,6 +98,31 @@ async def test_a_session_runs_where_the_agent_works_if_it_may(
             assert f"  Dir: {workdir}\n" in await one.use("launch", prompt="hello", name="other")
         await port.chat.idle("maker")
         await port.chat.idle("other")
+
+
+async def test_where_the_agents_directory_has_a_channel_it_lists_what_reports_there(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    inner = workdir / "inner"
+    inner.mkdir()
+    more: dict[str, Any] = {
+        "channels": {"workdirs": {str(inner): "memory|owner"}},
+        "orchestrator": {"webhook_url": "http://127.0.0.1:9/hooks/wake"},
+    }
+    async with opened(sandbox, workdir, **more) as port:
+        await port.chat.type("/new --name theirs hello")
+        async with by_stdio(sandbox, cwd=workdir) as one:
+            await one.use("launch", prompt="hello", name="mine", workdir=str(inner))
+            await one.use("launch", prompt="hello", name="alone")
+            listed = await one.use("sessions")
+            assert all(name in listed for name in ("mine", "alone", "theirs"))
+        async with by_stdio(sandbox, cwd=inner) as one:
+            listed = await one.use("sessions")
+            assert "mine" in listed
+            assert "theirs" in listed  # begun from that very channel
+            assert "alone" not in listed
+        for name in ("mine", "alone", "theirs"):
+            await port.chat.idle(name)
 
 
 async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
