@@ -35,6 +35,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 CONNECT_SECONDS = 5.0
 LEAVING_SECONDS = 5.0  # for answers that are on their way when the agent leaves
 PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
 INTERNAL_ERROR = -32603
 
 Message = dict[str, Any]
@@ -121,6 +122,9 @@ class Pump:
             message = None
         if not isinstance(message, dict):
             self._answer({}, PARSE_ERROR, "This is no JSON-RPC message: send one object a line.")
+            return None
+        if len(line) > MAX_BODY:  # told here: the daemon would hang up before it has read all
+            self._answer(message, INVALID_REQUEST, f"A message may have {MAX_BODY} bytes.")
             return None
         return message
 

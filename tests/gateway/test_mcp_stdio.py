@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import claude_sessions
 from claude_sessions.demo import Sandbox, Script, ScriptedModel, say, tool
+from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
@@ -190,14 +191,18 @@ async def test_what_was_asked_is_answered_though_the_input_has_ended(
     port: Port, sandbox: Sandbox
 ) -> None:
     ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
-    lines = [orjson.dumps(HELLO), b"{half", b"", orjson.dumps(ping)]
+    large = {"jsonrpc": "2.0", "id": "l", "method": "ping", "params": {"x": "x" * MAX_BODY}}
+    lines = [orjson.dumps(each) for each in (HELLO, large, ping)]
+    lines[1:1] = [b"{half", b""]
     async with started(sandbox, "--url", port.url) as process:
         out, err = await process.communicate(b"\n".join(lines) + b"\n")
     assert (process.returncode, err) == (0, b"")
     answers = [orjson.loads(line) for line in out.splitlines()]
     assert answers[0]["result"]["serverInfo"]["name"] == "claude-sessions"
     assert answers[1]["error"]["code"] == -32700
-    assert answers[2] == {"jsonrpc": "2.0", "id": "p", "result": {}}
+    assert answers[2]["id"] == "l"
+    assert "A message may have 1048576 bytes" in answers[2]["error"]["message"]
+    assert answers[3] == {"jsonrpc": "2.0", "id": "p", "result": {}}
 
 
 async def test_another_token_has_its_own_rights(port: Port, sandbox: Sandbox) -> None:
