@@ -270,6 +270,18 @@ async def test_who_comes_back_with_a_place_in_another_stream_gets_a_new_one(port
         assert stream.headers["content-type"].startswith("text/event-stream")
 
 
+async def test_the_log_says_who_used_what_at_whose_request(
+    port: Port, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
+    own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"], "x-request-id": "mine-7"}
+    await port.http.post("/mcp", json=FOREGROUND, headers=own)
+    lines = capfd.readouterr().out.splitlines()
+    (refused,) = [line for line in lines if "mcp.refused" in line]
+    for told in ("tool=claude_fg", 'by="owner\'s agent (MCP)"', "mine-7", "not found"):
+        assert told in refused
+
+
 async def test_deleting_it_ends_it(port: Port) -> None:
     made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
     own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"]}

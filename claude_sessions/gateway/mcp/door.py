@@ -161,12 +161,15 @@ class McpDoor:
         tool = TOOLS.get(params.name)
         if tool is None:
             return _told(f"There is no tool {params.name[:80]!r}: {', '.join(TOOLS)}.", wrong=True)
+        caller = agent(visitor_of(context), channel_of(context))
         try:
             given = understood(tool.params, params.arguments or {}, strict=False)
-            caller = agent(visitor_of(context), channel_of(context))
             desk = replace(self._desk, workspace=workspace_of(context))
-            return _told(await tool.act(desk, given, caller))
+            told = _told(await tool.act(desk, given, caller))
+            log.debug("mcp.called", tool=tool.name, by=str(caller))
+            return told
         except SessionsError as error:
+            log.info("mcp.refused", tool=tool.name, by=str(caller), why=str(error))
             return _told(str(error), wrong=True)
         except Exception:
             log.exception("mcp.failed", tool=tool.name)
