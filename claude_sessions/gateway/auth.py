@@ -25,6 +25,7 @@ from claude_sessions.tokens import Token, TokenBook
 
 DOOR = "gateway"
 LONGEST = 512  # characters of a token
+PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,9 @@ def _bearer(connection: HTTPConnection) -> str | None:
 
 
 def _from_here(connection: HTTPConnection) -> bool:
+    """Not by a proxy on this machine, whose clients may be anywhere."""
+    if any(header in connection.headers for header in PASSED_ON):
+        return False
     try:
         return connection.client is not None and _is_loopback(connection.client.host)
     except ValueError:
