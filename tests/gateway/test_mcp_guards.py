@@ -142,6 +142,30 @@ async def test_a_full_pool_is_told_in_the_seeds_words(sandbox: Sandbox, workdir:
         await port.chat.idle("busy")
 
 
+async def test_no_agent_takes_a_session_out_of_plan_mode(port: Port) -> None:
+    token = await port.scoped(Role.PROMPTER)
+    await port.chat.type("/new --name planner --mode plan hello")
+    await port.chat.idle("planner")
+    async with agent(port) as one:
+        for _ in range(2):  # while it lives, and once it is killed
+            for fork in (False, True):
+                with pytest.raises(Refusal, match="planner is in plan: only a person may set it"):
+                    await one.use(
+                        "launch",
+                        prompt="do it",
+                        resume_session_id="planner",
+                        fork_session=fork,
+                        permission_mode="default",
+                    )
+            await one.use("kill", session="planner")
+        line = "/resume planner --mode default do it"
+        with pytest.raises(RpcError, match="You may not change a session's mode"):
+            await port.call("claude-code.chat", token=token, line=line)
+        told = await one.use("launch", prompt="go on", resume_session_id="planner")
+        assert "permissions plan" in told
+    await port.chat.idle("planner")
+
+
 async def test_no_agent_changes_what_claude_may_do_elsewhere(port: Port, sandbox: Sandbox) -> None:
     async with agent(port) as one:
         await one.use("launch", prompt="hello", name="maker")
