@@ -81,14 +81,18 @@ async def test_the_configured_channel_of_a_directory_satisfies_it(
         await port.chat.idle("m")
 
 
-async def test_a_session_keeps_its_channel(port: Port) -> None:
+async def test_a_session_keeps_what_it_began_with(port: Port) -> None:
     async with agent(port) as one:
         await one.use("launch", prompt="x", name="m")
         await port.chat.idle("m")
-        with pytest.raises(Refusal, match="leave origin_channel out"):
-            await one.use(
-                "launch", prompt="y", resume_session_id="m", origin_channel="memory|owner"
-            )
+        for name, value in (
+            ("origin_channel", "memory|owner"),
+            ("system_prompt", "Be terse."),
+            ("allowed_tools", ["Bash(ls)"]),
+            ("multi_turn_disabled", True),
+        ):
+            with pytest.raises(Refusal, match=f"leave {name} out"):
+                await one.use("launch", prompt="y", resume_session_id="m", **{name: value})
 
 
 async def test_the_autonomy_note_is_in_what_the_session_is_told(
