@@ -113,4 +113,6 @@ def _from_here(connection: HTTPConnection) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    return ipaddress.ip_address(host).is_loopback
+    address = ipaddress.ip_address(host)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

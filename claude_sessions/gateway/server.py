@@ -42,6 +42,7 @@ from claude_sessions.token_file import owners_token
 
 ASKED = ("Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id")  # by pages
 MCP = ("Mcp-Session-Id", "Mcp-Protocol-Version")
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # listened on, and how it is reached from here
 BACKLOG = 512
 FILES = 8192
 FRAME_BYTES = frames.LONGEST
@@ -75,6 +76,7 @@ class Claim:
     @property
     def url(self) -> str:
         host, port = self.listener.getsockname()[:2]
+        host = EVERYWHERE.get(host, host)
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from claude_sessions.client.address import Given, locate
 from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
-from claude_sessions.errors import ConfigError
+from claude_sessions.errors import ConfigError, StorageFull
 from claude_sessions.gateway import patience
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.guard import MAX_BODY
@@ -28,6 +30,8 @@ from claude_sessions.token_file import FILE
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
 from tests.gateway.raw import raw
+from tests.log.words import said
+from tests.waiting import eventually
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.sessions"}
 
@@ -125,6 +129,35 @@ async def test_health_says_its_state_to_everybody_and_nothing_else(port: Port) -
     for path, state in (("/health", "ok"), ("/ready", "ready")):
         answer = await port.http.get(path, headers={"Authorization": ""})
         assert answer.json() == {"status": state}
+
+
+async def test_it_is_not_ready_while_nothing_can_be_stored(port: Port) -> None:
+    log = port.daemon.log
+    log.store.allow_pages(1)
+    for _ in range(100):
+        with suppress(StorageFull):
+            await log.append(said("x" * 20_000, "filler"))
+    full = await port.http.get("/ready", headers={"Authorization": ""})
+    assert (full.status_code, full.json()) == (503, {"status": "unavailable"})
+    assert (await port.http.get("/health")).status_code == 200
+    assert "claude_sessions_log_trouble 1.0" in (await port.http.get("/metrics")).text
+    log.store.allow_pages(1_000_000)
+    log.retry()
+    await eventually(lambda: log.trouble is None)
+    assert (await port.http.get("/ready")).status_code == 200
+
+
+@pytest.mark.parametrize(("everywhere", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+async def test_who_listens_everywhere_is_found_by_this_machines_own_programs(
+    sandbox: Sandbox, workdir: Path, everywhere: str, here: str
+) -> None:
+    gateway = {"host": everywhere, "open_paths": ["/ws"]}
+    async with opened(sandbox, workdir, gateway=gateway) as port:
+        assert port.url.startswith(f"http://{here}:")
+        found = locate(Given(home=port.home), {})
+        assert (found.url, found.token) == (port.url, port.token)
+        async with connect(f"ws://127.0.0.1:{port.url.rpartition(':')[2]}/ws"):
+            pass
 
 
 @pytest.mark.parametrize(
