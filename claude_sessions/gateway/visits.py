@@ -15,6 +15,7 @@ from claude_sessions.gateway.refusals import TOO_MANY, Refused
 from claude_sessions.health import Report
 
 MOST = 5000
+MOST_OF_ONE = 500  # of a scoped token: a program that leaks them shuts nobody else out
 LOOK_SECONDS = 60.0  # until it is looked again whether a token has expired
 
 
@@ -56,10 +57,16 @@ class Visits:
         line = f"Gateway: {url} · {count(len(self), 'open connection')}"
         return Report(name="gateway", lines=(line,), data={"url": url, "connections": len(self)})
 
-    @contextmanager
-    def begun(self, visitor: Visitor) -> Iterator[Visit]:
+    def make_sure_of_room(self, visitor: Visitor) -> None:
+        """Raises `Refused`."""
         if len(self._open) >= MOST:
             raise Refused(TOO_MANY, f"There are {MOST} open connections.")
+        if visitor.token is not None and self._of(visitor.token) >= MOST_OF_ONE:
+            raise Refused(TOO_MANY, f"There are {MOST_OF_ONE} open connections with this token.")
+
+    @contextmanager
+    def begun(self, visitor: Visitor) -> Iterator[Visit]:
+        self.make_sure_of_room(visitor)
         visit = Visit(visitor)
         self._open.add(visit)
         if self._stopping:
@@ -82,6 +89,9 @@ class Visits:
             return
         loop = asyncio.get_running_loop()
         visit.alarm = loop.call_later(min(left, self._look_seconds), self._watch, visit)
+
+    def _of(self, token: str) -> int:
+        return sum(visit.visitor.token == token for visit in self._open)
 
     def revoked(self, token: str) -> None:
         for visit in tuple(self._open):

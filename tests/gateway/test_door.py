@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from claude_sessions.gateway import patience
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
-from claude_sessions.gateway.visits import Over, Visits
+from claude_sessions.gateway.refusals import Refused
+from claude_sessions.gateway.visits import MOST_OF_ONE, Over, Visits
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
@@ -116,6 +117,20 @@ async def test_a_token_that_ends_while_the_machine_sleeps_ends_its_connections()
     with Visits(clock, look_seconds=0.01).begun(visitor) as visit:
         clock.advance(timedelta(days=31).total_seconds())  # no timer of ours went on meanwhile
         assert await asyncio.wait_for(visit.over, 10) is Over.EXPIRED
+
+
+async def test_one_program_that_leaks_connections_shuts_nobody_else_out() -> None:
+    visits = Visits(ManualClock())
+    leaky, other, owner = (Visitor(name="p", role=Role.VIEWER, token=t) for t in ("a", "b", None))
+    with ExitStack() as stack:
+        for _ in range(MOST_OF_ONE):
+            stack.enter_context(visits.begun(leaky))
+        with pytest.raises(Refused, match="500 open connections with this token"):
+            stack.enter_context(visits.begun(leaky))
+        for visitor in (other, owner):
+            stack.enter_context(visits.begun(visitor))
+    stack.enter_context(visits.begun(leaky))
+    stack.close()
 
 
 async def test_a_scoped_token_may_stand_in_the_address_the_owners_never(port: Port) -> None:

@@ -282,6 +282,22 @@ async def test_the_log_says_who_used_what_at_whose_request(
         assert told in refused
 
 
+async def test_a_token_with_too_many_connections_gets_no_more_others_do(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("claude_sessions.gateway.visits.MOST_OF_ONE", 1)
+    auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+    first, second = [await port.http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert "1 open connections with this token" in second.json()["error"]["message"]
+    own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+    assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
+    await port.http.delete("/mcp", headers=own)
+    assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
+
+
 async def test_deleting_it_ends_it(port: Port) -> None:
     made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
     own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"]}

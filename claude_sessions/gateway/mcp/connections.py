@@ -87,6 +87,7 @@ class Connections:
         try:
             visit = connection.exit_stack.enter_context(self._house.visits.begun(visitor))
         except Refused as error:
+            self._end(id_, visitor)
             raise MCPError(code=error.code.rpc, message=str(error)) from error
         channel = f"{KIND}|{_place_of(context, visitor) or id_}"
         connection.state[KIND] = channel

@@ -114,6 +114,8 @@ class McpDoor:
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[-1])
         if version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return _unsupported(version)
+        if "mcp-session-id" not in request.headers:  # a connection is to begin
+            self._desk.house.visits.make_sure_of_room(visitor)
         request.scope["user"] = _user(visitor)  # mcp gives a connection to nobody else
         # No event of ours has an id. With one of somebody else's, mcp would not answer at all.
         _without(request.scope, b"last-event-id")
