@@ -30,6 +30,10 @@ class Origins:
     def of(self, argument: str | None, caller_channel: str | None, directory: str) -> str:
         return resolve(argument, caller_channel, directory, self.workdirs, self.fallback)
 
+    def of_directory(self, directory: str) -> str | None:
+        """Only what is configured for this directory itself."""
+        return named(_by_directory(directory, self.workdirs))
+
 
 def resolve(
     argument: str | None,

@@ -283,6 +283,12 @@ def _open_path(value: str) -> str:
     return value
 
 
+def _host(value: str) -> str:
+    if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", value):
+        raise ValueError("not a host; write one like box.example.org")
+    return value
+
+
 def _origin(value: str) -> str:
     if not re.fullmatch(r"https?://[A-Za-z0-9.\[\]:-]+", value):
         raise ValueError("not an origin; write one like https://example.org, without a path")
@@ -298,7 +304,7 @@ class GatewaySettings(Section):
     """Where to listen. 0: any port that is free; gateway.url in the home says which."""
     token_file: Annotated[Place | None, Empty] = None
     """A file with the owner's token. "": gateway.token in the home, made at the first start."""
-    allowed_hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    allowed_hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
     """Names by which this machine may be addressed, besides localhost: ["box.example.org"]."""
     allowed_origins: tuple[Annotated[str, AfterValidator(_origin)], ...] = ()
     """Web pages that may use it from a browser: ["https://console.example.org"]."""

@@ -370,3 +370,11 @@ def test_the_runner_id_is_made_once_also_when_many_ask(tmp_path: Path) -> None:
     assert re.fullmatch(r"[a-z0-9]{8}", ids.pop())
     (only,) = tmp_path.iterdir()
     assert only.stat().st_mode & 0o777 == 0o600
+
+
+def test_names_that_no_request_could_have_are_refused(file: Write) -> None:
+    for name in ("*", "https://box.example.org", "box.example.org/x", ""):
+        path = file(f'[gateway]\nallowed_hosts = ["{name}"]\n')
+        assert "write one like box.example.org" in problems(path)[0]
+    for name in ("box.example.org", "box:8443", "[::1]:9", "192.0.2.7"):
+        load(file(f'[gateway]\nallowed_hosts = ["{name}"]\n'), environ={})

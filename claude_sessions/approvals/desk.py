@@ -30,6 +30,7 @@ from claude_sessions.state import SessionState, draft
 
 KINDS = {"AskUserQuestion": AskKind.QUESTION, "ExitPlanMode": AskKind.PLAN}
 CANCELLED = "cancelled"
+TIMEOUT = "timeout"  # who decided, where nobody did in time
 REMEMBERED = 1000
 
 
@@ -165,7 +166,7 @@ class ApprovalDesk:
         if not waiting.answer.done() and waiting.taken_by is None:
             said = f"Nobody answered within {self._timeout_seconds:.0f} s."
             denied = Decision(verdict=Verdict.DENY, reason=f"timeout: {said}")
-            await self._settle(waiting, denied, by="timeout")
+            await self._settle(waiting, denied, by=TIMEOUT)
         return await waiting.answer
 
     async def given(self, session: str, tool_use_id: str) -> None:

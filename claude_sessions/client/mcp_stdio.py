@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 import stat
 import sys
@@ -25,7 +26,7 @@ from claude_sessions.client.address import Address, Given, locate
 from claude_sessions.client.exits import Exit, Failed
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.guard import MAX_BODY
-from claude_sessions.gateway.mcp.base import WORKSPACE
+from claude_sessions.gateway.mcp.base import PLACE, WORKSPACE
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"
@@ -34,6 +35,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 CONNECT_SECONDS = 5.0
 LEAVING_SECONDS = 5.0  # for answers that are on their way when the agent leaves
 PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
 INTERNAL_ERROR = -32603
 
 Message = dict[str, Any]
@@ -86,6 +88,7 @@ class Pump:
     place: Place
     http: httpx.AsyncClient
     say: Callable[[bytes], None]
+    _place: str = field(default_factory=lambda: secrets.token_hex(16))
     _hello: Message | None = None  # the agent's own, to be said again
     _headers: dict[str, str] = field(default_factory=dict)
     _meeting: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -120,6 +123,9 @@ class Pump:
         if not isinstance(message, dict):
             self._answer({}, PARSE_ERROR, "This is no JSON-RPC message: send one object a line.")
             return None
+        if len(line) > MAX_BODY:  # told here: the daemon would hang up before it has read all
+            self._answer(message, INVALID_REQUEST, f"A message may have {MAX_BODY} bytes.")
+            return None
         return message
 
     async def _pass(self, message: Message) -> None:
@@ -151,16 +157,21 @@ class Pump:
             raise self.place.silent() from None
 
     async def _meet(self, hello: Message) -> Message | None:
-        """A connection, which all that follows belongs to."""
+        """A connection, which all that follows belongs to. Until there is one, the last counts."""
         here = quote(os.getcwd())
-        self._headers = {"authorization": f"Bearer {self.place.token}", WORKSPACE: here}
+        headers = {
+            "authorization": f"Bearer {self.place.token}",
+            WORKSPACE: here,
+            PLACE: self._place,
+        }
         try:
-            answer = await self._post(hello, self._headers)
+            answer = await self._post(hello, headers)
         except Gone:
             raise self.place.silent() from None
         version = ((answer or {}).get("result") or {}).get("protocolVersion")
         if isinstance(version, str):
-            self._headers[VERSION] = version
+            headers[VERSION] = version
+        self._headers = headers
         return answer
 
     async def _meet_again(self, lost: dict[str, str]) -> None:

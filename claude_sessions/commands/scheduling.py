@@ -7,6 +7,7 @@ from typing import Any
 from claude_sessions import commands as c
 from claude_sessions.approvals.rules import parse_rule
 from claude_sessions.commands import timetable
+from claude_sessions.commands.lasting import only_admins_change_what_lasts
 from claude_sessions.commands.pool import Pool, mode_for
 from claude_sessions.errors import BadRequest, Forbidden
 from claude_sessions.model import NAME, Role, Verdict, new_id
@@ -86,6 +87,7 @@ async def add(pool: Pool, command: c.AddSchedule, caller: Caller) -> c.Reply:
 def _check(pool: Pool, order: c.Launch, caller: Caller) -> None:
     """What its launch would refuse is refused now, while somebody is there to hear it."""
     mode_for(pool, order.mode, caller)
+    only_admins_change_what_lasts(order.prompt, caller)
     if order.name is not None and not NAME.fullmatch(order.name):
         raise BadRequest(f"“{order.name[:60]}” cannot be a name: lower-case letters, digits, . _ -")
     if max(len(order.prompt), len(order.system_prompt or "")) > LONGEST:

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
+from claude_sessions.approvals.policy import looser
 from claude_sessions.approvals.rules import parse_rule
 from claude_sessions.channel import Action
 from claude_sessions.commands import replies
 from claude_sessions.commands.adopting import adopt
 from claude_sessions.commands.finding import branches, directory_for
+from claude_sessions.commands.lasting import only_admins_change_what_lasts
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import (
     Pool,
@@ -21,7 +23,7 @@ from claude_sessions.commands.pool import (
 )
 from claude_sessions.commands.turns import leaf_of
 from claude_sessions.engines.transcripts import ID
-from claude_sessions.errors import BadRequest, Conflict, NotFound
+from claude_sessions.errors import BadRequest, Conflict, Forbidden, NotFound
 from claude_sessions.model import PermissionMode, Reason, Role, Scope, SessionSpec, Verdict
 from claude_sessions.people import Caller
 from claude_sessions.state import SessionState, draft
@@ -30,6 +32,7 @@ CHOICES = 8
 
 
 async def launch(pool: Pool, command: c.Launch, caller: Caller) -> c.Reply:
+    only_admins_change_what_lasts(command.prompt, caller)
     directory = await directory_for(pool, command.directory)
     mode = mode_for(pool, command.mode, caller)
     rules = _checked(command.allowed_tools, caller)
@@ -85,8 +88,10 @@ async def _allow(
 
 
 async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
+    only_admins_change_what_lasts(command.prompt, caller)
     state = await _found(pool, command, caller)
     no_agent_into_looser(pool, state, caller)
+    _no_way_around_its_mode(state, command.mode, caller)
     directory = await directory_for(pool, command.directory or state.spec.directory)
     if command.fork:
         return await _fork(pool, state, command, directory, caller)
@@ -115,6 +120,19 @@ async def resume(pool: Pool, command: c.Resume, caller: Caller) -> c.Reply:
         text, actions = replies.held(heard.state, heard.message_id, place, pool.clock.now())
         return about(text, heard.state, actions)
     return about(replies.resumed(heard.state, was, command.prompt), heard.state)
+
+
+def _no_way_around_its_mode(
+    state: SessionState, wanted: PermissionMode | None, caller: Caller
+) -> None:
+    """To resume it out of plan mode is to accept its plan: whoever may not set a mode may not."""
+    if wanted is None or not looser(wanted, state.spec.mode):
+        return
+    if caller.agent:
+        raise Forbidden(
+            f"{state.name} is in {state.spec.mode}: only a person may set it to {wanted}."
+        )
+    caller.must_be(c.SetMode.ROLE, c.SetMode.TO)
 
 
 async def _found(pool: Pool, command: c.Resume, caller: Caller) -> SessionState:

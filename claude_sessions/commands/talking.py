@@ -8,6 +8,7 @@ from claude_sessions import commands as c
 from claude_sessions.channel import Action
 from claude_sessions.commands import replies
 from claude_sessions.commands.deciding import answer
+from claude_sessions.commands.lasting import only_admins_change_what_lasts
 from claude_sessions.commands.lines import line_of
 from claude_sessions.commands.pool import Pool, about, no_agent_into_looser, still_allowed
 from claude_sessions.errors import BadRequest, Conflict, SessionsError
@@ -19,6 +20,7 @@ LOOKED_AT = 100
 
 
 async def respond(pool: Pool, command: c.Respond, caller: Caller) -> c.Reply:
+    only_admins_change_what_lasts(command.text, caller)
     state = await pool.book.find(command.session)
     no_agent_into_looser(pool, state, caller)
     still_allowed(pool, state)

@@ -25,6 +25,7 @@ from claude_sessions.tokens import Token, TokenBook
 
 DOOR = "gateway"
 LONGEST = 512  # characters of a token
+PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,11 @@ class Doorkeeper:
         if visitor.token is not None and (wait := self._rates.wait(visitor.token)) > 0:
             raise Refused(TOO_MANY, "Too many requests with this token.", retry_after=wait)
 
+    def charge(self, visitor: Visitor, calls: int) -> None:
+        """How many calls a request was: a batch is no way around the limit."""
+        if visitor.token is not None and calls > 1:
+            self._rates.charge(visitor.token, calls - 1)
+
     def _scoped(self, secret: str) -> Visitor:
         token = self._tokens.find(secret) if len(secret) <= LONGEST else None
         if token is None:
@@ -97,6 +103,9 @@ def _bearer(connection: HTTPConnection) -> str | None:
 
 
 def _from_here(connection: HTTPConnection) -> bool:
+    """Not by a proxy on this machine, whose clients may be anywhere."""
+    if any(header in connection.headers for header in PASSED_ON):
+        return False
     try:
         return connection.client is not None and _is_loopback(connection.client.host)
     except ValueError:
@@ -104,4 +113,6 @@ def _from_here(connection: HTTPConnection) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    return ipaddress.ip_address(host).is_loopback
+    address = ipaddress.ip_address(host)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

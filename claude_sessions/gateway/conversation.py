@@ -32,9 +32,10 @@ EVENT = "claude-code.event"
 class Conversation:
     """Of one connection. What it is subscribed to ends with it."""
 
-    def __init__(self, house: House, visitor: Visitor) -> None:
+    def __init__(self, house: House, visitor: Visitor, charge: Callable[[int], None]) -> None:
         self._house = house
         self._visitor = visitor
+        self._charge = charge
         self._group = asyncio.TaskGroup()
         self._subscriptions: dict[str, asyncio.Task[None]] = {}
         self._told = asyncio.Event()  # of the frame at hand: its events follow its answer
@@ -59,6 +60,7 @@ class Conversation:
         request_id = new_id()
         with because(f"{DOOR}#{request_id}"), bound_contextvars(request_id=request_id):
             read, caller = rpc.read(frame), self._visitor.caller()
+            self._charge(len(read.calls))
             answers = await answered(self._house, read, caller, self._methods)
         if answers:
             await self._line.send(answers)

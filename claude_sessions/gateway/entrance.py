@@ -49,6 +49,7 @@ class Paced(WebSocket):
 class Entrance:
     def __init__(self, keeper: Doorkeeper) -> None:
         self._keeper = keeper
+        self.charge = keeper.charge
 
     def http(self, path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> BaseRoute:
         """Whatever the handler raises becomes an answer with a code."""

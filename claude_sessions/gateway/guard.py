@@ -15,11 +15,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from claude_sessions.gateway.answers import refusal, request_id_of
-from claude_sessions.gateway.refusals import FORBIDDEN, MISDIRECTED, TOO_LARGE, Refused
+from claude_sessions.gateway.refusals import (
+    FORBIDDEN,
+    HEADERS_TOO_LARGE,
+    MISDIRECTED,
+    TOO_LARGE,
+    Refused,
+)
 from claude_sessions.model import new_id
 
 HERE = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY = 1024 * 1024
+MAX_HEADERS = 32 * 1024  # with the address
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -41,6 +48,7 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
         with structlog.contextvars.bound_contextvars(request_id=request_id_of(scope)):
             try:
+                _check_size(scope)
                 self._check(headers)
             except Refused as error:
                 await refuse(error, scope, receive, send)
@@ -76,6 +84,14 @@ class _Bounded:
             if self._bytes > MAX_BODY:
                 raise Refused(TOO_LARGE, f"A body may have {MAX_BODY} bytes.")
         return message
+
+
+def _check_size(scope: Scope) -> None:
+    """uvicorn's own limit is for headers that come in parts."""
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    if size + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
+        said = f"The address and the headers may have {MAX_HEADERS} bytes together."
+        raise Refused(HEADERS_TOO_LARGE, said)
 
 
 def _without_port(host: str) -> str:

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from claude_sessions import __version__
 from claude_sessions import events as e
+from claude_sessions.approvals.desk import CANCELLED, TIMEOUT
 from claude_sessions.commands.pool import Pool
 from claude_sessions.gateway.visits import Visits
 from claude_sessions.model import Status
@@ -31,6 +32,7 @@ KINDS = {
     "cache_creation_input_tokens": "cache_write",
 }
 REMEMBERED = 10_000  # questions that are open
+PERSON = "person"
 
 
 class Meter:
@@ -90,10 +92,18 @@ class Meter:
 
     def _answered(self, answer: e.ApprovalResolved | e.InputReceived, at: datetime) -> None:
         asked_at = self._asked.pop(answer.approval_id, None)
-        self._decisions.labels(answer.decision, "person" if asked_at else "rule").inc()
-        if asked_at is not None:
+        by = _kind_of(answer)
+        self._decisions.labels(answer.decision, by).inc()
+        if asked_at is not None and by == PERSON:
             seconds = max((at - asked_at).total_seconds(), 0.0)
             self._latency.labels(answer.decision).observe(seconds)
+
+
+def _kind_of(answer: e.ApprovalResolved | e.InputReceived) -> str:
+    """Nobody: it was withdrawn, or its time was over."""
+    if answer.decision == CANCELLED or answer.by in ("", TIMEOUT):
+        return "nobody"
+    return "rule" if answer.by.startswith(("rule ", "mode ")) else PERSON
 
 
 class Standing(Collector):

@@ -56,10 +56,15 @@ class Patient(H11Protocol):
 
 
 class Impatient(WebSocketsSansIOProtocol):
-    """A closing is not held up by what its peer has not read, and not waited for without end."""
+    """A closing is not held up by what its peer has not read, and not waited for without end.
+
+    A connection that is refused is answered whole: uvicorn would log that as an error of ours.
+    """
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
             self.writable.set()
             self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
         await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True

@@ -20,12 +20,23 @@ class Rates:
         """0: now. Else how many seconds until the next."""
         if self._per_second is None:
             return 0.0
-        now, most = self._clock.monotonic(), max(self._per_second * BURST_SECONDS, 1.0)
-        left, at = self._buckets.get(who, (most, now))
-        left = min(left + (now - at) * self._per_second, most)
+        left = self._left(who, self._per_second)
         wait = 0.0 if left >= 1.0 else (1.0 - left) / self._per_second
-        self._buckets[who] = (left if wait else left - 1.0, now)
+        self._keep(who, left if wait else left - 1.0)
+        return wait
+
+    def charge(self, who: str, more: int) -> None:
+        """What one request asked for beside itself: it is done, and the next ones wait for it."""
+        if self._per_second is not None:
+            self._keep(who, self._left(who, self._per_second) - more)
+
+    def _left(self, who: str, per_second: float) -> float:
+        now, most = self._clock.monotonic(), max(per_second * BURST_SECONDS, 1.0)
+        left, at = self._buckets.get(who, (most, now))
+        return min(left + (now - at) * per_second, most)
+
+    def _keep(self, who: str, left: float) -> None:
+        self._buckets[who] = (left, self._clock.monotonic())
         self._buckets.move_to_end(who)
         if len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)
-        return wait

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -20,12 +22,13 @@ from claude_sessions.gateway.sockets import talked
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
     async def call(visitor: Visitor, request: Request) -> Response:
         read = rpc.read(await body_of(request))
+        entrance.charge(visitor, len(read.calls))
         answers = await answered(house, read, visitor.caller())
         return Answer(answers) if answers else Response(status_code=204)
 
     async def talk(visitor: Visitor, socket: WebSocket) -> None:
         with house.visits.begun(visitor) as visit:
-            conversation = Conversation(house, visitor)
+            conversation = Conversation(house, visitor, partial(entrance.charge, visitor))
             await talked(socket, visit, conversation.works)
 
     return [entrance.http("/rpc", call, ["POST"]), entrance.socket("/rpc", talk)]

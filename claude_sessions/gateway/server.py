@@ -30,7 +30,7 @@ from claude_sessions.errors import ConfigError
 from claude_sessions.gateway.answers import refusal, request_id_of
 from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.entrance import Entrance
-from claude_sessions.gateway.guard import Guard
+from claude_sessions.gateway.guard import MAX_HEADERS, Guard
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.patience import Impatient, Patient
 from claude_sessions.gateway.refusals import METHOD_NOT_ALLOWED, NOT_FOUND, Refused
@@ -40,13 +40,14 @@ from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings
 from claude_sessions.token_file import owners_token
 
+ASKED = ("Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id")  # by pages
+MCP = ("Mcp-Session-Id", "Mcp-Protocol-Version")
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # listened on, and how it is reached from here
 BACKLOG = 512
 FILES = 8192
-HEADER_BYTES = 32 * 1024
 FRAME_BYTES = frames.LONGEST
 STOP_SECONDS = 3.0
 PING_SECONDS = 20.0
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # nobody's address to connect to
 
 log = structlog.get_logger(__name__)
 
@@ -123,8 +124,8 @@ def application(settings: GatewaySettings, routes: list[BaseRoute]) -> Starlette
                 CORSMiddleware,
                 allow_origins=list(settings.allowed_origins),
                 allow_methods=["GET", "POST", "DELETE"],
-                allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
-                expose_headers=["X-Request-Id"],
+                allow_headers=[*ASKED, *MCP],
+                expose_headers=["X-Request-Id", "Retry-After", *MCP],
             )
         )
     return Starlette(
@@ -167,7 +168,7 @@ def _configured(app: Starlette) -> uvicorn.Config:
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=HEADER_BYTES,
+        h11_max_incomplete_event_size=MAX_HEADERS,
         ws_max_size=FRAME_BYTES,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,

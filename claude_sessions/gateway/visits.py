@@ -15,6 +15,8 @@ from claude_sessions.gateway.refusals import TOO_MANY, Refused
 from claude_sessions.health import Report
 
 MOST = 5000
+MOST_OF_ONE = 500  # of a scoped token: a program that leaks them shuts nobody else out
+LOOK_SECONDS = 60.0  # until it is looked again whether a token has expired
 
 
 class Over(StrEnum):
@@ -34,6 +36,7 @@ class Visit:
     over: asyncio.Future[Over] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
+    alarm: asyncio.TimerHandle | None = None
 
     def end(self, why: Over) -> None:
         if not self.over.done():
@@ -41,8 +44,9 @@ class Visit:
 
 
 class Visits:
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, look_seconds: float = LOOK_SECONDS) -> None:
         self._clock = clock
+        self._look_seconds = look_seconds
         self._open: set[Visit] = set()
         self._stopping = False
 
@@ -53,33 +57,41 @@ class Visits:
         line = f"Gateway: {url} · {count(len(self), 'open connection')}"
         return Report(name="gateway", lines=(line,), data={"url": url, "connections": len(self)})
 
-    @contextmanager
-    def begun(self, visitor: Visitor) -> Iterator[Visit]:
+    def make_sure_of_room(self, visitor: Visitor) -> None:
+        """Raises `Refused`."""
         if len(self._open) >= MOST:
             raise Refused(TOO_MANY, f"There are {MOST} open connections.")
+        if visitor.token is not None and self._of(visitor.token) >= MOST_OF_ONE:
+            raise Refused(TOO_MANY, f"There are {MOST_OF_ONE} open connections with this token.")
+
+    @contextmanager
+    def begun(self, visitor: Visitor) -> Iterator[Visit]:
+        self.make_sure_of_room(visitor)
         visit = Visit(visitor)
         self._open.add(visit)
         if self._stopping:
             visit.end(Over.STOPPING)
-        alarm = self._alarm(visit)
+        self._watch(visit)
         try:
             yield visit
         finally:
-            if alarm is not None:
-                alarm.cancel()
+            if visit.alarm is not None:
+                visit.alarm.cancel()
             self._open.discard(visit)
 
-    def _alarm(self, visit: Visit) -> asyncio.TimerHandle | None:
-        if visit.visitor.until is None:
-            return None
-        left = (visit.visitor.until - self._clock.now()).total_seconds()
-        loop = asyncio.get_running_loop()
-        return loop.call_later(max(left, 0.0), self._expired, visit)
-
-    def _expired(self, visit: Visit) -> None:
-        until = visit.visitor.until
-        if until is not None and until <= self._clock.now():
+    def _watch(self, visit: Visit) -> None:
+        """Time and again: a timer stands still while the machine sleeps, and clocks are set."""
+        if (until := visit.visitor.until) is None:
+            return
+        left = (until - self._clock.now()).total_seconds()
+        if left <= 0:
             visit.end(Over.EXPIRED)
+            return
+        loop = asyncio.get_running_loop()
+        visit.alarm = loop.call_later(min(left, self._look_seconds), self._watch, visit)
+
+    def _of(self, token: str) -> int:
+        return sum(visit.visitor.token == token for visit in self._open)
 
     def revoked(self, token: str) -> None:
         for visit in tuple(self._open):

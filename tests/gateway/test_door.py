@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,24 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from claude_sessions.client.address import Given, locate
 from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
-from claude_sessions.errors import ConfigError
+from claude_sessions.errors import ConfigError, StorageFull
 from claude_sessions.gateway import patience
+from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
+from claude_sessions.gateway.refusals import Refused
+from claude_sessions.gateway.visits import MOST_OF_ONE, Over, Visits
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
 from tests.gateway.raw import raw
+from tests.log.words import said
+from tests.waiting import eventually
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "claude-code.sessions"}
 
@@ -102,6 +109,30 @@ async def test_a_scoped_token_has_its_role_and_its_end(sandbox: Sandbox, workdir
         assert gone.json()["error"]["code"] == "INVALID_TOKEN"
 
 
+async def test_a_token_that_ends_while_the_machine_sleeps_ends_its_connections() -> None:
+    clock = ManualClock()
+    visitor = Visitor(
+        name="phone", role=Role.VIEWER, token="t", until=clock.now() + timedelta(days=30)
+    )
+    with Visits(clock, look_seconds=0.01).begun(visitor) as visit:
+        clock.advance(timedelta(days=31).total_seconds())  # no timer of ours went on meanwhile
+        assert await asyncio.wait_for(visit.over, 10) is Over.EXPIRED
+
+
+async def test_one_program_that_leaks_connections_shuts_nobody_else_out() -> None:
+    visits = Visits(ManualClock())
+    leaky, other, owner = (Visitor(name="p", role=Role.VIEWER, token=t) for t in ("a", "b", None))
+    with ExitStack() as stack:
+        for _ in range(MOST_OF_ONE):
+            stack.enter_context(visits.begun(leaky))
+        with pytest.raises(Refused, match="500 open connections with this token"):
+            stack.enter_context(visits.begun(leaky))
+        for visitor in (other, owner):
+            stack.enter_context(visits.begun(visitor))
+    stack.enter_context(visits.begun(leaky))
+    stack.close()
+
+
 async def test_a_scoped_token_may_stand_in_the_address_the_owners_never(port: Port) -> None:
     token = await port.scoped(Role.VIEWER)
     bare: dict[str, Any] = {"headers": {"Authorization": ""}, "json": LIST}
@@ -113,6 +144,35 @@ async def test_health_says_its_state_to_everybody_and_nothing_else(port: Port) -
     for path, state in (("/health", "ok"), ("/ready", "ready")):
         answer = await port.http.get(path, headers={"Authorization": ""})
         assert answer.json() == {"status": state}
+
+
+async def test_it_is_not_ready_while_nothing_can_be_stored(port: Port) -> None:
+    log = port.daemon.log
+    log.store.allow_pages(1)
+    for _ in range(100):
+        with suppress(StorageFull):
+            await log.append(said("x" * 20_000, "filler"))
+    full = await port.http.get("/ready", headers={"Authorization": ""})
+    assert (full.status_code, full.json()) == (503, {"status": "unavailable"})
+    assert (await port.http.get("/health")).status_code == 200
+    assert "claude_sessions_log_trouble 1.0" in (await port.http.get("/metrics")).text
+    log.store.allow_pages(1_000_000)
+    log.retry()
+    await eventually(lambda: log.trouble is None)
+    assert (await port.http.get("/ready")).status_code == 200
+
+
+@pytest.mark.parametrize(("everywhere", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+async def test_who_listens_everywhere_is_found_by_this_machines_own_programs(
+    sandbox: Sandbox, workdir: Path, everywhere: str, here: str
+) -> None:
+    gateway = {"host": everywhere, "open_paths": ["/ws"]}
+    async with opened(sandbox, workdir, gateway=gateway) as port:
+        assert port.url.startswith(f"http://{here}:")
+        found = locate(Given(home=port.home), {})
+        assert (found.url, found.token) == (port.url, port.token)
+        async with connect(f"ws://127.0.0.1:{port.url.rpartition(':')[2]}/ws"):
+            pass
 
 
 @pytest.mark.parametrize(
@@ -148,14 +208,9 @@ async def test_names_and_pages_that_are_configured_are_let_in(
         assert answer.headers["access-control-allow-origin"] == page
         asked = {"Origin": page, "Access-Control-Request-Method": "POST", "Authorization": ""}
         assert (await port.http.options("/rpc", headers=asked)).status_code == 200
-
-
-async def test_a_gateway_for_everybody_is_still_told_by_the_address_to_reach_it_from_here(
-    sandbox: Sandbox, workdir: Path
-) -> None:
-    async with opened(sandbox, workdir, gateway={"host": "0.0.0.0"}) as port:
-        assert port.url.startswith("http://127.0.0.1:")
-        assert (await port.post(LIST)).status_code == 200
+        more = {"Access-Control-Request-Headers": "mcp-session-id, mcp-protocol-version"}
+        assert (await port.http.options("/mcp", headers=asked | more)).status_code == 200
+        assert "mcp-session-id" in answer.headers["access-control-expose-headers"].lower()
 
 
 async def test_a_websocket_without_a_token_is_not_opened(port: Port) -> None:
@@ -234,6 +289,23 @@ async def test_headers_without_end_are_refused(port: Port) -> None:
         assert b"400" in (await line.rest()).split(b"\r\n")[0]
 
 
+@pytest.mark.parametrize("long", ["/health?{}", "/health HTTP/1.1\r\nX: {}\r\nY:"])
+async def test_headers_that_come_whole_have_a_limit_too(port: Port, long: str) -> None:
+    asked = f"GET {long.format('x' * 40_000)} HTTP/1.1\r\nHost: localhost\r\nConnection: close"
+    async with raw(port) as line:
+        await line.send(f"{asked}\r\n\r\n".encode())
+        assert b"HEADERS_TOO_LARGE" in await line.rest()
+
+
+async def test_a_socket_that_is_refused_is_no_error_of_ours(
+    port: Port, caplog: pytest.LogCaptureFixture
+) -> None:
+    for headers in ({"Authorization": "Bearer wrong"}, {"Origin": "https://evil.example"}):
+        with pytest.raises(InvalidStatus):
+            await connect(f"{port.ws}/rpc", additional_headers=headers)
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 async def test_one_who_connects_and_says_nothing_is_hung_up_on_and_slows_nobody(
     port: Port,
 ) -> None:
@@ -286,6 +358,28 @@ async def test_too_many_requests_with_one_token_wait_others_do_not(
         assert (await port.post(LIST, calm)).status_code == 200
         clock.advance(1)
         assert (await port.post(LIST, eager)).status_code == 200
+
+
+async def test_a_batch_counts_as_the_calls_it_has(sandbox: Sandbox, workdir: Path) -> None:
+    clock = ManualClock()
+    async with opened(sandbox, workdir, clock=clock, gateway={"requests_per_second": 5}) as port:
+        token = await port.scoped(Role.VIEWER)
+        assert len((await port.post([LIST] * 20, token)).json()) == 20
+        for _ in range(2):
+            assert (await port.post(LIST, token)).status_code == 429
+            clock.advance(2.1)
+        assert (await port.post(LIST, token)).status_code == 200
+
+
+async def test_nor_does_a_batch_on_a_socket_get_around_it(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, gateway={"requests_per_second": 20}) as port:
+        began = time.monotonic()
+        async with listening(port, token=await port.scoped(Role.VIEWER)) as ear:
+            await ear.connection.send(json.dumps([LIST] * 60))
+            await ear.hears()
+            await ear.connection.send(json.dumps(LIST))
+            await ear.hears()
+        assert time.monotonic() - began > 0.9
 
 
 async def test_a_socket_that_says_too_much_is_read_more_slowly_and_loses_nothing(

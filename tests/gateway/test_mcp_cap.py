@@ -75,6 +75,30 @@ async def test_to_resume_it_is_to_write_to_it(sandbox: Sandbox, workdir: Path) -
             await one.use("launch", prompt="c", resume_session_id="maker")
 
 
+async def test_part_of_its_name_is_no_way_around_it(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, mcp=FEW) as port, agent(port) as one:
+        await one.use("launch", prompt="hello", name="maker")
+        await says(one, "a")
+        await says(one, "b")
+        await port.chat.idle("maker")
+        with pytest.raises(Refusal, match=r'^Session "make" not found$'):
+            await one.use("launch", prompt="c", resume_session_id="make")
+
+
+async def test_nor_is_a_branch_of_it(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir, mcp=FEW) as port, agent(port) as one:
+        await one.use("launch", prompt="hello", name="maker")
+        await says(one, "a")
+        branch = {"resume_session_id": "maker", "fork_session": True}
+        await port.chat.idle("maker")
+        await one.use("launch", prompt="aside", name="branch", **branch)
+        await says(one, "b")
+        with pytest.raises(Refusal, match=LIMIT):
+            await one.use("launch", prompt="c", **branch)
+        await port.chat.idle("maker")
+        await port.chat.idle("branch")
+
+
 async def test_of_many_at_once_no_more_get_through(sandbox: Sandbox, workdir: Path) -> None:
     async with opened(sandbox, workdir, mcp=FEW) as port, agent(port) as one, agent(port) as two:
         await port.chat.type("/new --name maker hello")

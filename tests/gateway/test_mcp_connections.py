@@ -16,6 +16,7 @@ from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
+from claude_sessions.gateway.mcp.base import PLACE
 from claude_sessions.gateway.mcp.connections import KIND
 from claude_sessions.gateway.mcp.door import McpDoor
 from claude_sessions.gateway.metrics import Meter
@@ -220,6 +221,20 @@ async def test_a_connection_is_of_no_use_to_another_token(port: Port) -> None:
         assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
 
 
+async def test_nor_is_its_place(port: Port) -> None:
+    theirs = await port.scoped(Role.PROMPTER, name="other")
+    async with agent(port) as one:
+        await begun(port, one)
+    for token in (port.token, theirs):
+        own = {**ACCEPT, PLACE: "0123456789abcdef", "Authorization": f"Bearer {token}"}
+        made = await port.http.post("/mcp", json=HELLO, headers=own)
+        own["mcp-session-id"] = made.headers["mcp-session-id"]
+        assert "result" in (await port.http.post("/mcp", json=FOREGROUND, headers=own)).json()
+    front = (await port.chat.state("maker")).foreground
+    assert len(front) == 2
+    assert "mcp|owner-0123456789abcdef" in front
+
+
 async def test_without_a_token_there_is_no_tool(port: Port) -> None:
     answer = await port.http.post("/mcp", json=HELLO, headers={"Authorization": "", **ACCEPT})
     assert answer.status_code == 401
@@ -245,6 +260,42 @@ async def test_the_stream_of_a_connection_ends_with_it(port: Port) -> None:
         assert stream.headers["content-type"].startswith("text/event-stream")
         await revoke(port, "robot")
         assert [line async for line in stream.aiter_lines() if line.startswith("data")] == []
+
+
+async def test_who_comes_back_with_a_place_in_another_stream_gets_a_new_one(port: Port) -> None:
+    made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
+    own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"], "last-event-id": "7"}
+    async with port.http.stream("GET", "/mcp", headers=own) as stream:
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+
+
+async def test_the_log_says_who_used_what_at_whose_request(
+    port: Port, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT)
+    own = {**ACCEPT, "mcp-session-id": made.headers["mcp-session-id"], "x-request-id": "mine-7"}
+    await port.http.post("/mcp", json=FOREGROUND, headers=own)
+    lines = capfd.readouterr().out.splitlines()
+    (refused,) = [line for line in lines if "mcp.refused" in line]
+    for told in ("tool=claude_fg", 'by="owner\'s agent (MCP)"', "mine-7", "not found"):
+        assert told in refused
+
+
+async def test_a_token_with_too_many_connections_gets_no_more_others_do(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("claude_sessions.gateway.visits.MOST_OF_ONE", 1)
+    auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+    first, second = [await port.http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert "1 open connections with this token" in second.json()["error"]["message"]
+    own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+    assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
+    await port.http.delete("/mcp", headers=own)
+    assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
 
 
 async def test_deleting_it_ends_it(port: Port) -> None:

@@ -8,8 +8,18 @@ from typing import Any
 import pytest
 
 from claude_sessions.demo import Sandbox, ScriptedModel
+from claude_sessions.model import Role
 from tests.gateway.mcp import Refusal, agent
-from tests.gateway.port import Port, opened
+from tests.gateway.port import Port, RpcError, opened
+from tests.waiting import eventually
+
+LASTING = (
+    "/config permissionMode=auto",
+    "/settings theme=dark",
+    "  /autocompact 200000",
+    "/output-style Concise",
+    "/heapdump",
+)
 
 
 async def test_a_directory_that_is_not_allowed_is_refused_with_where_to_allow_it(
@@ -71,14 +81,18 @@ async def test_the_configured_channel_of_a_directory_satisfies_it(
         await port.chat.idle("m")
 
 
-async def test_a_session_keeps_its_channel(port: Port) -> None:
+async def test_a_session_keeps_what_it_began_with(port: Port) -> None:
     async with agent(port) as one:
         await one.use("launch", prompt="x", name="m")
         await port.chat.idle("m")
-        with pytest.raises(Refusal, match="leave origin_channel out"):
-            await one.use(
-                "launch", prompt="y", resume_session_id="m", origin_channel="memory|owner"
-            )
+        for name, value in (
+            ("origin_channel", "memory|owner"),
+            ("system_prompt", "Be terse."),
+            ("allowed_tools", ["Bash(ls)"]),
+            ("multi_turn_disabled", True),
+        ):
+            with pytest.raises(Refusal, match=f"leave {name} out"):
+                await one.use("launch", prompt="y", resume_session_id="m", **{name: value})
 
 
 async def test_the_autonomy_note_is_in_what_the_session_is_told(
@@ -130,3 +144,63 @@ async def test_a_full_pool_is_told_in_the_seeds_words(sandbox: Sandbox, workdir:
         with pytest.raises(Refusal, match=r"^Max sessions reached \(1\). Kill a session first\.$"):
             await one.use("launch", prompt="x")
         await port.chat.idle("busy")
+
+
+async def test_no_agent_takes_a_session_out_of_plan_mode(port: Port) -> None:
+    token = await port.scoped(Role.PROMPTER)
+    await port.chat.type("/new --name planner --mode plan hello")
+    await port.chat.idle("planner")
+    async with agent(port) as one:
+        for _ in range(2):  # while it lives, and once it is killed
+            for fork in (False, True):
+                with pytest.raises(Refusal, match="planner is in plan: only a person may set it"):
+                    await one.use(
+                        "launch",
+                        prompt="do it",
+                        resume_session_id="planner",
+                        fork_session=fork,
+                        permission_mode="default",
+                    )
+            await one.use("kill", session="planner")
+        line = "/resume planner --mode default do it"
+        with pytest.raises(RpcError, match="You may not change a session's mode"):
+            await port.call("claude-code.chat", token=token, line=line)
+        told = await one.use("launch", prompt="go on", resume_session_id="planner")
+        assert "permissions plan" in told
+    await port.chat.idle("planner")
+
+
+async def test_no_agent_changes_what_claude_may_do_elsewhere(port: Port, sandbox: Sandbox) -> None:
+    async with agent(port) as one:
+        await one.use("launch", prompt="hello", name="maker")
+        await port.chat.idle("maker")
+        for words in LASTING:
+            with pytest.raises(Refusal, match="reaches beyond this session: only an admin may"):
+                await one.use("respond", session="maker", message=words)
+            with pytest.raises(Refusal, match="only an admin may"):
+                await one.use("launch", prompt=words)
+        await one.use("kill", session="maker")
+        for fork in (False, True):
+            with pytest.raises(Refusal, match="only an admin may"):
+                await one.use(
+                    "launch", prompt=LASTING[0], resume_session_id="maker", fork_session=fork
+                )
+    assert not (sandbox.home / ".claude" / "settings.json").exists()
+
+
+async def test_nor_does_a_person_who_only_talks(port: Port, sandbox: Sandbox) -> None:
+    token = await port.scoped(Role.APPROVER)
+    settings = sandbox.home / ".claude" / "settings.json"
+    await port.chat.type("/new --name maker hello")
+    await port.chat.idle("maker")
+    for method, params in (
+        ("respond", {"session": "maker", "message": LASTING[0]}),
+        ("launch", {"prompt": LASTING[0]}),
+        ("schedules.add", {"when": "0 9 * * *", "prompt": LASTING[0]}),
+    ):
+        with pytest.raises(RpcError, match="-32003 /config reaches beyond this session"):
+            await port.call(f"claude-code.{method}", token=token, **params)
+    assert not settings.exists()
+    await port.chat.type("/say maker /config theme=dark")
+    await eventually(settings.exists)
+    await port.chat.idle("maker")

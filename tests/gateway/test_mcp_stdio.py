@@ -9,6 +9,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -17,12 +18,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import claude_sessions
 from claude_sessions.demo import Sandbox, Script, ScriptedModel, say, tool
+from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.gateway.mcp import Agent, Refusal
 from tests.gateway.port import Port, opened
-from tests.gateway.test_mcp_connections import HELLO, body
+from tests.gateway.test_mcp_connections import HELLO, body, says
 from tests.process.machine import ENTRY
 
 
@@ -99,6 +101,31 @@ async def test_a_session_runs_where_the_agent_works_if_it_may(
         await port.chat.idle("other")
 
 
+async def test_where_the_agents_directory_has_a_channel_it_lists_what_reports_there(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    inner = workdir / "inner"
+    inner.mkdir()
+    more: dict[str, Any] = {
+        "channels": {"workdirs": {str(inner): "memory|owner"}},
+        "orchestrator": {"webhook_url": "http://127.0.0.1:9/hooks/wake"},
+    }
+    async with opened(sandbox, workdir, **more) as port:
+        await port.chat.type("/new --name theirs hello")
+        async with by_stdio(sandbox, cwd=workdir) as one:
+            await one.use("launch", prompt="hello", name="mine", workdir=str(inner))
+            await one.use("launch", prompt="hello", name="alone")
+            listed = await one.use("sessions")
+            assert all(name in listed for name in ("mine", "alone", "theirs"))
+        async with by_stdio(sandbox, cwd=inner) as one:
+            listed = await one.use("sessions")
+            assert "mine" in listed
+            assert "theirs" in listed  # begun from that very channel
+            assert "alone" not in listed
+        for name in ("mine", "alone", "theirs"):
+            await port.chat.idle(name)
+
+
 async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
     async with opened(sandbox, workdir):
         stdio = by_stdio(sandbox)
@@ -109,6 +136,37 @@ async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:
     async with opened(sandbox, workdir) as port:
         await one.use("launch", prompt="hello", name="maker")
         await port.chat.idle("maker")
+        await stdio.__aexit__(None, None, None)
+
+
+async def test_what_it_has_read_is_known_over_a_restart(sandbox: Sandbox, workdir: Path) -> None:
+    async with opened(sandbox, workdir) as port:
+        stdio = by_stdio(sandbox)
+        one = await stdio.__aenter__()
+        await one.use("launch", prompt="first", name="maker")
+        await port.chat.idle("maker")
+        await one.use("fg", session="maker")
+    async with opened(sandbox, workdir) as port:
+        await says(port, "b", "c")
+        told = body(await one.use("fg", session="maker", lines=1))
+        await stdio.__aexit__(None, None, None)
+        assert told == ["📋 Catchup (2 missed outputs):", "You said: b", "You said: c"]
+        await port.chat.until("maker", lambda s: not s.foreground)
+
+
+async def test_it_outlives_a_crash_however_often_it_asks_meanwhile(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with opened(sandbox, workdir) as port:
+        stdio = by_stdio(sandbox)
+        one = await stdio.__aenter__()
+        left = (port.home / ADDRESS).read_text()
+    (port.home / ADDRESS).write_text(left)  # as a daemon that was killed leaves it
+    for _ in range(2):
+        with pytest.raises(Exception, match="No daemon answers on"):
+            await one.use("sessions")
+    async with opened(sandbox, workdir):
+        assert await one.use("sessions") == "No sessions."
         await stdio.__aexit__(None, None, None)
 
 
@@ -133,14 +191,18 @@ async def test_what_was_asked_is_answered_though_the_input_has_ended(
     port: Port, sandbox: Sandbox
 ) -> None:
     ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
-    lines = [orjson.dumps(HELLO), b"{half", b"", orjson.dumps(ping)]
+    large = {"jsonrpc": "2.0", "id": "l", "method": "ping", "params": {"x": "x" * MAX_BODY}}
+    lines = [orjson.dumps(each) for each in (HELLO, large, ping)]
+    lines[1:1] = [b"{half", b""]
     async with started(sandbox, "--url", port.url) as process:
         out, err = await process.communicate(b"\n".join(lines) + b"\n")
     assert (process.returncode, err) == (0, b"")
     answers = [orjson.loads(line) for line in out.splitlines()]
     assert answers[0]["result"]["serverInfo"]["name"] == "claude-sessions"
     assert answers[1]["error"]["code"] == -32700
-    assert answers[2] == {"jsonrpc": "2.0", "id": "p", "result": {}}
+    assert answers[2]["id"] == "l"
+    assert "A message may have 1048576 bytes" in answers[2]["error"]["message"]
+    assert answers[3] == {"jsonrpc": "2.0", "id": "p", "result": {}}
 
 
 async def test_another_token_has_its_own_rights(port: Port, sandbox: Sandbox) -> None:

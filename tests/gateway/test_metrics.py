@@ -47,6 +47,26 @@ async def test_what_happened_is_counted_and_what_stands_is_told(script: Script, 
     assert ended["sessions/killed"] == 1
 
 
+async def test_what_was_withdrawn_was_decided_by_nobody(script: Script, port: Port) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    await port.call("claude-code.launch", prompt="make", name="maker")
+    await port.chat.asked("maker")
+    await port.call("claude-code.kill", session="maker")
+    told = await figures(port)
+    assert told["approvals_total/nobody/cancelled"] == 1
+    assert "approval_seconds_count/cancelled" not in told
+    assert told["open_approvals"] == 0
+
+
+async def test_what_a_rule_decides_is_told_apart(script: Script, port: Port) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    await port.call("claude-code.rules.add", pattern="Bash(touch made)", verdict="allow")
+    await port.call("claude-code.launch", prompt="make", name="maker")
+    await port.chat.until("maker", lambda s: s.blocks == 1)
+    assert (await figures(port))["approvals_total/rule/allow"] == 1
+    await port.chat.idle("maker")
+
+
 async def test_they_need_a_token_of_whatever_role(port: Port) -> None:
     assert (await port.http.get("/metrics", headers={"Authorization": ""})).status_code == 401
     headers = {"Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from claude_sessions.demo import Gate, Sandbox, Script, say
@@ -164,6 +165,16 @@ async def test_an_open_path_lets_this_machine_look(sandbox: Sandbox, workdir: Pa
             assert [e["command"]["type"] for e in owner.heard] == ["nothing"]
         async with httpx.AsyncClient() as nobody:
             assert (await nobody.get(f"{port.url}/ws")).status_code == 426
+
+
+async def test_an_open_path_is_not_open_to_whom_a_proxy_lets_through(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with opened(sandbox, workdir, gateway={"open_paths": ["/ws"]}) as port:
+        for header in ("X-Forwarded-For", "Forwarded", "Via"):
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(f"{port.ws}/ws", additional_headers={header: "for=192.0.2.1"})
+            assert refused.value.response.status_code == 401
 
 
 async def test_a_revoked_token_ends_the_connection(port: Port) -> None:

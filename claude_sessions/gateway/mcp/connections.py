@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote
@@ -17,13 +18,14 @@ from claude_sessions import commands as c
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.mcp.base import WORKSPACE
+from claude_sessions.gateway.mcp.base import PLACE, WORKSPACE
 from claude_sessions.gateway.mcp.cap import DOOR
 from claude_sessions.gateway.refusals import Refused
 from claude_sessions.model import Role
 from claude_sessions.people import Caller
 
 KIND = "mcp"
+OF_ONES_OWN = re.compile(r"[A-Za-z0-9]{16,64}")
 
 Context = ServerRequestContext[Any, Request]
 
@@ -46,16 +48,27 @@ def connection_of(context: Context) -> Connection:
     return context.session._connection  # mcp says cleanup belongs on it, and gives no other way
 
 
-def agent(visitor: Visitor, connection: str | None) -> Caller:
+def channel_of(context: Context) -> str | None:
+    return connection_of(context).state.get(KIND)
+
+
+def agent(visitor: Visitor, channel: str | None) -> Caller:
     """Acts for the visitor, but not as the visitor: it may do less, and its deeds are its own."""
     role = Role.PROMPTER if visitor.role.covers(Role.PROMPTER) else visitor.role
     return Caller(
         name=f"{visitor.name}'s agent",
         role=role,
         door=DOOR,
-        channel=f"{KIND}|{connection}" if connection else None,
+        channel=channel,
         agent=True,
     )
+
+
+def _place_of(context: Context, visitor: Visitor) -> str | None:
+    """Of a bridge that makes its connection anew, over restarts of ours; nobody else's token's."""
+    assert context.request is not None
+    given = context.request.headers.get(PLACE, "")
+    return f"{visitor.token or 'owner'}-{given}" if OF_ONES_OWN.fullmatch(given) else None
 
 
 class Connections:
@@ -71,13 +84,15 @@ class Connections:
         id_ = connection.session_id
         if id_ is None or KIND in connection.state:  # it says who it is once more
             return
-        connection.state[KIND] = id_
         try:
             visit = connection.exit_stack.enter_context(self._house.visits.begun(visitor))
         except Refused as error:
+            self._end(id_, visitor)
             raise MCPError(code=error.code.rpc, message=str(error)) from error
+        channel = f"{KIND}|{_place_of(context, visitor) or id_}"
+        connection.state[KIND] = channel
         visit.over.add_done_callback(lambda _: self._end(id_, visitor))
-        connection.exit_stack.push_async_callback(self._leave, agent(visitor, id_))
+        connection.exit_stack.push_async_callback(self._leave, agent(visitor, channel))
 
     def _end(self, connection: str, visitor: Visitor) -> None:
         task = asyncio.ensure_future(self._cut(connection, visitor))

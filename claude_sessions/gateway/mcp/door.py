@@ -40,7 +40,7 @@ from claude_sessions.gateway.mcp.connections import (
     Connections,
     Context,
     agent,
-    connection_of,
+    channel_of,
     visitor_of,
     workspace_of,
 )
@@ -114,7 +114,11 @@ class McpDoor:
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[-1])
         if version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return _unsupported(version)
+        if "mcp-session-id" not in request.headers:  # a connection is to begin
+            self._desk.house.visits.make_sure_of_room(visitor)
         request.scope["user"] = _user(visitor)  # mcp gives a connection to nobody else
+        # No event of ours has an id. With one of somebody else's, mcp would not answer at all.
+        _without(request.scope, b"last-event-id")
         request.scope["state"]["visitor"] = visitor
         body = await body_of(request) if request.method == "POST" else b""
         return _HandedOn(self._manager.handle_request, body)
@@ -159,12 +163,15 @@ class McpDoor:
         tool = TOOLS.get(params.name)
         if tool is None:
             return _told(f"There is no tool {params.name[:80]!r}: {', '.join(TOOLS)}.", wrong=True)
+        caller = agent(visitor_of(context), channel_of(context))
         try:
             given = understood(tool.params, params.arguments or {}, strict=False)
-            caller = agent(visitor_of(context), connection_of(context).session_id)
             desk = replace(self._desk, workspace=workspace_of(context))
-            return _told(await tool.act(desk, given, caller))
+            told = _told(await tool.act(desk, given, caller))
+            log.debug("mcp.called", tool=tool.name, by=str(caller))
+            return told
         except SessionsError as error:
+            log.info("mcp.refused", tool=tool.name, by=str(caller), why=str(error))
             return _told(str(error), wrong=True)
         except Exception:
             log.exception("mcp.failed", tool=tool.name)
@@ -182,6 +189,10 @@ class _HandedOn(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with because(f"{KIND}#{request_id_of(scope)}"):
             await self._handle(scope, _again(self._read, receive), send)
+
+
+def _without(scope: Scope, header: bytes) -> None:
+    scope["headers"] = [(name, value) for name, value in scope["headers"] if name != header]
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

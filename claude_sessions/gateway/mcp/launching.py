@@ -16,6 +16,7 @@ from pydantic import Field
 
 from claude_sessions import commands as c
 from claude_sessions.commands.finding import directory_for
+from claude_sessions.engines.transcripts import ID
 from claude_sessions.errors import BadRequest, Conflict, NotFound, PoolFull, SessionsError
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp import texts
@@ -107,8 +108,7 @@ def _workspace(desk: Desk) -> str | None:
 async def _resume(desk: Desk, params: LaunchParams, caller: Caller, ref: str) -> str:
     """A conversation that is nobody's session yet becomes one, as in a chat."""
     house, state = desk.house, await _known(desk.house, ref)
-    if params.origin_channel is not None:
-        raise BadRequest("A session keeps its channel: leave origin_channel out when you resume.")
+    _keeps_what_it_has(params)
     directory = params.workdir or (state.spec.directory if state else None)
     await _cleared(house, params, directory, state.origin if state else None)
     command = c.Resume(
@@ -121,7 +121,7 @@ async def _resume(desk: Desk, params: LaunchParams, caller: Caller, ref: str) ->
         budget_usd=params.max_budget_usd,
         directory=params.workdir,
     )
-    if state is None or params.fork_session:
+    if state is None:
         resumed = await _done(house, command, caller)
     else:
         async with desk.responds.one_more(state):
@@ -130,11 +130,21 @@ async def _resume(desk: Desk, params: LaunchParams, caller: Caller, ref: str) ->
     return texts.launched(resumed, params.prompt, resumed=whence)
 
 
+def _keeps_what_it_has(params: LaunchParams) -> None:
+    kept = ("origin_channel", "system_prompt", "allowed_tools", "multi_turn_disabled")
+    if given := [name for name in kept if getattr(params, name)]:
+        names = ", ".join(given)
+        raise BadRequest(f"A session keeps what it began with: leave {names} out when you resume.")
+
+
 async def _known(house: House, ref: str) -> SessionState | None:
+    """None: no session yet. Part of a name is not enough: guards and cap would miss whose it is."""
     try:
         return await house.pool.book.find(ref)
-    except NotFound:
-        return None
+    except NotFound as error:
+        if ID.fullmatch(ref):
+            return None
+        raise NotFound(f'Session "{ref}" not found') from error
 
 
 async def _done(house: House, command: c.Command, caller: Caller) -> SessionState:

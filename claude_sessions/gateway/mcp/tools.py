@@ -116,8 +116,18 @@ async def sessions(desk: Desk, params: SessionsParams, caller: Caller) -> str:
     replies = [await desk.house.perform(c.ListSessions(status=one), caller) for one in wanted]
     ids = [id_ for reply in replies for id_ in reply.data["sessions"]]
     total = sum(reply.data["total"] for reply in replies)
-    states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
+    if (own := _own_channel(desk)) is None:
+        states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
+    else:
+        known = [await desk.house.pool.book.load(id_) for id_ in ids]
+        states = [state for state in known if state.origin == own]
+        total = len(states)
     return texts.listing(states, total, desk.house.clock.now())
+
+
+def _own_channel(desk: Desk) -> str | None:
+    """Where the sessions of the directory that the agent works in report to, if to anyone."""
+    return desk.house.pool.origins.of_directory(desk.workspace) if desk.workspace else None
 
 
 async def stats(desk: Desk, params: StatsParams, caller: Caller) -> str:
@@ -170,7 +180,8 @@ TOOLS: dict[str, Tool[Any]] = {
         ),
         Tool(
             name="claude_sessions",
-            summary="List the sessions, with who waits for a person first.",
+            summary="List the sessions, with who waits for a person first; where the directory you "
+            "work in has a channel of its own, only those that report to it.",
             params=SessionsParams,
             act=sessions,
             reads=True,
