@@ -8,8 +8,11 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from claude_sessions.gateway.visits import CODES, Over
+
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
+AHEAD = 16  # messages that are read before they are asked for: pings and pongs lie among them
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -63,3 +66,21 @@ class Impatient(WebSocketsSansIOProtocol):
             self.writable.set()
             self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
         await super().send(message)
+
+    def send_receive_event_to_app(self) -> None:
+        super().send_receive_event_to_app()
+        if self.read_paused and self.queue.qsize() < AHEAD:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def keepalive_timeout(self) -> None:
+        """While we do not read ourselves, an answer may lie there: who is slow is then not they."""
+        self.pong_timer = self.pending_ping_payload = None
+        if self.read_paused:
+            self.schedule_ping()
+        elif not (self.close_sent or self.transport.is_closing()):
+            self.conn.fail(CODES[Over.SLOW], Over.SLOW)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+            self.transport.close()

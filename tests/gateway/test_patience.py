@@ -1,0 +1,97 @@
+"""Pings on a WebSocket: who does not answer is not waited for, and only who does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from websockets.asyncio.client import ClientConnection, connect
+
+from claude_sessions.gateway.patience import AHEAD, Impatient
+from claude_sessions.gateway.server import Server
+
+PING = 0.2
+LONG = 4 * PING  # for a ping to be sent and its answer to be missed
+UPGRADE = (
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+
+
+async def _accepted(receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+
+
+async def thoughtful(_scope: Scope, receive: Receive, send: Send) -> None:
+    """Takes a message at a time, and its time over the first."""
+    await _accepted(receive, send)
+    while (message := await receive())["type"] == "websocket.receive":
+        await asyncio.sleep(LONG if message["text"] == "first" else 0)
+        await send({"type": "websocket.send", "text": message["text"]})
+
+
+async def silent(_scope: Scope, receive: Receive, send: Send) -> None:
+    await _accepted(receive, send)
+    await receive()
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncIterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(
+            app,
+            ws=Impatient,
+            lifespan="off",
+            log_config=None,
+            ws_ping_interval=PING,
+            ws_ping_timeout=PING,
+        )
+        server = Server(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        yield f"ws://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        await task
+
+
+@asynccontextmanager
+async def talking(app: ASGIApp, pings: float | None = None) -> AsyncIterator[ClientConnection]:
+    async with (
+        serving(app) as url,
+        connect(url, proxy=None, ping_interval=pings, ping_timeout=pings) as connection,
+    ):
+        yield connection
+
+
+@pytest.mark.parametrize(("more", "pings"), [(AHEAD // 2, PING), (10 * AHEAD, None)])
+async def test_what_waits_behind_something_long_does_not_pass_for_silence(
+    more: int, pings: float | None
+) -> None:
+    """A few: pings go both ways all the time. Many: we do not read, and know that we do not."""
+    said = ["first", *map(str, range(more))]
+    async with talking(thoughtful, pings) as connection:
+        for each in said:
+            await connection.send(each)
+        assert [await connection.recv() for _ in said] == said
+
+
+async def test_one_who_answers_no_ping_is_told_to_come_back() -> None:
+    async with serving(silent) as url:
+        reader, writer = await asyncio.open_connection(*url.removeprefix("ws://").split(":"))
+        writer.write(UPGRADE)
+        async with asyncio.timeout(20):
+            heard = await reader.read()
+        writer.close()
+    reason = b"too slow to read; come back with your position"
+    assert heard.endswith((1013).to_bytes(2, "big") + reason)
+
+
+async def test_one_who_answers_pings_may_be_silent_for_ever() -> None:
+    async with talking(silent) as connection:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(connection.recv(), LONG)
