@@ -6,9 +6,11 @@ import asyncio
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from claude_sessions.gateway.visits import CODES, Over
+from claude_sessions.gateway.sockets import CODES, SLOW_SECONDS
+from claude_sessions.gateway.visits import Over
 
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
@@ -62,9 +64,12 @@ class Impatient(WebSocketsSansIOProtocol):
     """A closing is not held up by what its peer has not read, and not waited for without end."""
 
     async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.send" and self.close_sent:
+            raise ClientDisconnected
         if message["type"] == "websocket.close":
             self.writable.set()
-            self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+            slow = message.get("code") == CODES[Over.SLOW]  # or it would never read why
+            self.loop.call_later(SLOW_SECONDS if slow else LEAVING_SECONDS, self.transport.abort)
         await super().send(message)
 
     def send_receive_event_to_app(self) -> None:
@@ -79,8 +84,9 @@ class Impatient(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.schedule_ping()
         elif not (self.close_sent or self.transport.is_closing()):
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CODES[Over.SLOW]})
             self.conn.fail(CODES[Over.SLOW], Over.SLOW)
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.close_sent = True
-            self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+            self.loop.call_later(SLOW_SECONDS, self.transport.abort)
             self.transport.close()

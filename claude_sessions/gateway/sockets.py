@@ -8,9 +8,10 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from claude_sessions.gateway.visits import CODES, Over, Visit
+from claude_sessions.gateway.visits import Over, Visit
 
 SLOW_SECONDS = 20.0  # for a peer to take one message
+CODES = {Over.REVOKED: 4401, Over.EXPIRED: 4401, Over.STOPPING: 1012, Over.SLOW: 1013}
 
 
 class Line:

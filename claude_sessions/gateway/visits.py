@@ -26,10 +26,6 @@ class Over(StrEnum):
     SLOW = "too slow to read; come back with your position"
 
 
-# As a WebSocket is closed.
-CODES = {Over.REVOKED: 4401, Over.EXPIRED: 4401, Over.STOPPING: 1012, Over.SLOW: 1013}
-
-
 @dataclass(slots=True, eq=False)
 class Visit:
     """`over` is done once it has to end, with the reason."""

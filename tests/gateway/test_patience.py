@@ -10,13 +10,18 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.utils import ClientDisconnected
 from websockets.asyncio.client import ClientConnection, connect
 
-from claude_sessions.gateway.patience import AHEAD, Impatient
+from claude_sessions.gateway.patience import AHEAD, LEAVING_SECONDS, Impatient
 from claude_sessions.gateway.server import Server
+from claude_sessions.gateway.sockets import CODES
+from claude_sessions.gateway.visits import Over
 
 PING = 0.2
 LONG = 4 * PING  # for a ping to be sent and its answer to be missed
+MUCH = 32 * 1024 * 1024
+GOODBYE = CODES[Over.SLOW].to_bytes(2, "big") + Over.SLOW.encode()
 UPGRADE = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
@@ -39,6 +44,13 @@ async def thoughtful(_scope: Scope, receive: Receive, send: Send) -> None:
 async def silent(_scope: Scope, receive: Receive, send: Send) -> None:
     await _accepted(receive, send)
     await receive()
+
+
+async def talkative(_scope: Scope, receive: Receive, send: Send) -> None:
+    """Says more than a connection holds, and that it was too much."""
+    await _accepted(receive, send)
+    await send({"type": "websocket.send", "bytes": b"x" * MUCH})
+    await send({"type": "websocket.close", "code": CODES[Over.SLOW], "reason": Over.SLOW})
 
 
 @asynccontextmanager
@@ -80,15 +92,41 @@ async def test_what_waits_behind_something_long_does_not_pass_for_silence(
         assert [await connection.recv() for _ in said] == said
 
 
-async def test_one_who_answers_no_ping_is_told_to_come_back() -> None:
-    async with serving(silent) as url:
+@asynccontextmanager
+async def raw(app: ASGIApp) -> AsyncIterator[asyncio.StreamReader]:
+    """One that answers nothing."""
+    async with serving(app) as url:
         reader, writer = await asyncio.open_connection(*url.removeprefix("ws://").split(":"))
         writer.write(UPGRADE)
-        async with asyncio.timeout(20):
-            heard = await reader.read()
+        yield reader
         writer.close()
-    reason = b"too slow to read; come back with your position"
-    assert heard.endswith((1013).to_bytes(2, "big") + reason)
+
+
+async def test_one_who_answers_no_ping_is_told_to_come_back() -> None:
+    async with raw(silent) as reader, asyncio.timeout(20):
+        assert (await reader.read()).endswith(GOODBYE)
+
+
+async def test_one_who_reads_nothing_at_all_is_given_up_at_once() -> None:
+    """Whoever talks to it hears of that long before the last words are taken, and says no more."""
+    given_up = asyncio.get_running_loop().create_future()
+
+    async def talks_on(_scope: Scope, receive: Receive, send: Send) -> None:
+        await _accepted(receive, send)
+        await send({"type": "websocket.send", "bytes": b"x" * MUCH})
+        message = await receive()
+        with pytest.raises(ClientDisconnected):
+            await send({"type": "websocket.send", "text": "more"})
+        given_up.set_result(message)
+
+    async with raw(talks_on), asyncio.timeout(LEAVING_SECONDS):
+        assert await given_up == {"type": "websocket.disconnect", "code": 1013}
+
+
+async def test_one_who_is_slow_has_the_time_to_read_why_it_is_cut() -> None:
+    async with raw(talkative) as reader, asyncio.timeout(20):
+        await asyncio.sleep(LEAVING_SECONDS + 1)
+        assert (await reader.read()).endswith(GOODBYE)
 
 
 async def test_one_who_answers_pings_may_be_silent_for_ever() -> None:
