@@ -14,7 +14,7 @@ from claude_sessions.gateway.visits import Over
 
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
-AHEAD = 16  # messages that are read before they are asked for: pings and pongs lie among them
+AHEAD = 1024 * 1024  # bytes that are read before they are asked for: pings lie among them
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -63,6 +63,8 @@ class Patient(H11Protocol):
 class Impatient(WebSocketsSansIOProtocol):
     """A closing is not held up by what its peer has not read, and not waited for without end."""
 
+    _ahead = 0
+
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.send" and self.close_sent:
             raise ClientDisconnected
@@ -73,10 +75,17 @@ class Impatient(WebSocketsSansIOProtocol):
         await super().send(message)
 
     def send_receive_event_to_app(self) -> None:
+        self._ahead += sum(map(len, self.frames))
         super().send_receive_event_to_app()
-        if self.read_paused and self.queue.qsize() < AHEAD:
+        if self.read_paused and self._ahead < AHEAD:
             self.read_paused = False
             self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        message: Any = await super().receive()
+        text = message.get("text")
+        self._ahead -= len(message.get("bytes") or b"" if text is None else text.encode())
+        return message
 
     def keepalive_timeout(self) -> None:
         """While we do not read ourselves, an answer may lie there: who is slow is then not they."""
