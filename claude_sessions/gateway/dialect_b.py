@@ -9,7 +9,7 @@ So a position there is a place in the session here. What has a counterpart has i
     text:delta            assistant.message          thinking:delta    assistant.thought
     tool:called           tool.requested             tool:result       tool.output
     input:requested       approval.requested (type approval), input.requested (type choice)
-    input:received        approval.resolved by somebody, input.received
+    input:received        approval.resolved of what was requested, input.received
     session:forked        session.forked
 
 The agent is always `claude`. A finished block is one delta, live too, so that whoever replays gets
@@ -26,6 +26,7 @@ from typing import Any
 import orjson
 
 from claude_sessions import events as e
+from claude_sessions.approvals.desk import CANCELLED
 from claude_sessions.codec import encode
 from claude_sessions.feed import Item
 from claude_sessions.gateway import sse
@@ -35,18 +36,19 @@ AGENT = "claude"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Told = tuple[str, Mapping[str, Any]]
+Names = Callable[[str], str]  # of sessions, by their id
 
 
-def frame(item: Item, *, named: bool = True) -> bytes:
+def frame(item: Item, names: Names, *, named: bool = True) -> bytes:
     if not isinstance(item, e.Event):
         return b""
-    told = envelope(item)
+    told = envelope(item, names)
     data = orjson.dumps(told, default=str)
     return sse.frame(data, name=told["name"] if named else None, id_=item.id)
 
 
-def envelope(event: e.Event) -> dict[str, Any]:
-    name, payload = translated(event)
+def envelope(event: e.Event, names: Names) -> dict[str, Any]:
+    name, payload = translated(event, names)
     known = {
         "id": event.id,
         "name": name,
@@ -58,7 +60,9 @@ def envelope(event: e.Event) -> dict[str, Any]:
     return known
 
 
-def translated(event: e.Event) -> Told:
+def translated(event: e.Event, names: Names) -> Told:
+    if isinstance(event.payload, e.SessionResumed) and event.session:
+        return _started(event.session, names(event.session), "")
     for family in (_session, _turn, _asked):
         if (told := family(event, event.payload)) is not None:
             return told
@@ -68,17 +72,7 @@ def translated(event: e.Event) -> Told:
 def _session(event: e.Event, payload: e.Payload) -> Told | None:
     match payload:
         case e.SessionCreated():
-            return "workflow:started", {
-                "sessionId": event.session,
-                "workflow": payload.name,
-                "input": payload.prompt,
-            }
-        case e.SessionResumed():
-            return "workflow:started", {
-                "sessionId": event.session,
-                "workflow": event.session,
-                "input": "",
-            }
+            return _started(event.session, payload.name, payload.prompt)
         case e.SessionEnded():
             final = {
                 "status": payload.status,
@@ -90,6 +84,10 @@ def _session(event: e.Event, payload: e.Payload) -> Told | None:
     if (stands := _STANDS.get(type(payload))) is not None:
         return "state:intent", _intent(event, stands(payload))
     return None
+
+
+def _started(session: str | None, workflow: str, said: str) -> Told:
+    return "workflow:started", {"sessionId": session, "workflow": workflow, "input": said}
 
 
 # From the payload to how the session stands after it.
@@ -143,8 +141,8 @@ def _turn(event: e.Event, payload: e.Payload) -> Told | None:
 def _asked(event: e.Event, payload: e.Payload) -> Told | None:
     match payload:
         case e.ApprovalRequested():
-            what = payload.description or orjson.dumps(payload.input).decode()
-            prompt = f"{payload.tool_name}: {what}"
+            # What would run; a description is only what Claude says of it.
+            prompt = f"{payload.tool_name}: {orjson.dumps(payload.input, default=str).decode()}"
             return "input:requested", {
                 "id": payload.approval_id,
                 "prompt": prompt,
@@ -152,7 +150,7 @@ def _asked(event: e.Event, payload: e.Payload) -> Told | None:
             }
         case e.InputRequested():
             return "input:requested", {"id": payload.approval_id, **_question(payload.questions)}
-        case e.ApprovalResolved() if event.caller is not None:
+        case e.ApprovalResolved() if event.caller is not None or payload.decision == CANCELLED:
             allowed = payload.decision == Verdict.ALLOW
             return "input:received", {
                 "id": payload.approval_id,

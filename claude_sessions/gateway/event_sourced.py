@@ -45,8 +45,9 @@ class SessionEventsQuery(Query):
 
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
-    named = Shared(dialect_b.frame)
-    plain = Shared(partial(dialect_b.frame, named=False))
+    names = partial(_name, house)
+    named = Shared(partial(dialect_b.frame, names=names))
+    plain = Shared(partial(dialect_b.frame, names=names, named=False))
 
     async def events(visitor: Visitor, request: Request) -> Response:
         visitor.caller().must_be(c.Output.ROLE, c.Output.TO)
@@ -70,6 +71,11 @@ async def _session(house: House, ref: str) -> str:
         return (await house.pool.book.find(ref)).id
     except NotFound:
         return str(ref)
+
+
+def _name(house: House, session: str) -> str:
+    row = house.log.store.session_row(session)
+    return row.name if row is not None else session
 
 
 async def _after(

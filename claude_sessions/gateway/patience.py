@@ -6,10 +6,15 @@ import asyncio
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from claude_sessions.gateway.sockets import CODES, SLOW_SECONDS
+from claude_sessions.gateway.visits import Over
 
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
+AHEAD = 1024 * 1024  # bytes that are read before they are asked for: pings lie among them
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -61,10 +66,41 @@ class Impatient(WebSocketsSansIOProtocol):
     A connection that is refused is answered whole: uvicorn would log that as an error of ours.
     """
 
+    _ahead = 0
+
     async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.send" and self.close_sent:
+            raise ClientDisconnected
         if message["type"] == "websocket.close":
             self.writable.set()
-            self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+            slow = message.get("code") == CODES[Over.SLOW]  # or it would never read why
+            self.loop.call_later(SLOW_SECONDS if slow else LEAVING_SECONDS, self.transport.abort)
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
             self.handshake_complete = True
+
+    def send_receive_event_to_app(self) -> None:
+        self._ahead += sum(map(len, self.frames))
+        super().send_receive_event_to_app()
+        if self.read_paused and self._ahead < AHEAD:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        message: Any = await super().receive()
+        text = message.get("text")
+        self._ahead -= len(message.get("bytes") or b"" if text is None else text.encode())
+        return message
+
+    def keepalive_timeout(self) -> None:
+        """While we do not read ourselves, an answer may lie there: who is slow is then not they."""
+        self.pong_timer = self.pending_ping_payload = None
+        if self.read_paused:
+            self.schedule_ping()
+        elif not (self.close_sent or self.transport.is_closing()):
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CODES[Over.SLOW]})
+            self.conn.fail(CODES[Over.SLOW], Over.SLOW)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.loop.call_later(SLOW_SECONDS, self.transport.abort)
+            self.transport.close()

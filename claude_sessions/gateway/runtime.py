@@ -2,7 +2,8 @@
 
 `?session=NAME` binds a connection: it hears of that session only, and of every command; `abort`
 and `resume` act on it. `?replay=SEQ` begins with what happened after that place in the log; the
-frames of such a connection carry `seq` beside `event`, which is the place to come back with.
+frames of such a connection carry `seq` beside `event`, which is the place to come back with. A
+place that this log has not reached is another log's: then all there is follows.
 
 Commands need a role, which the seed does not know. Those of a viewer are not even echoed: whoever
 may only look makes nobody else look at anything.
@@ -38,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 def routes(entrance: Entrance, house: House) -> list[BaseRoute]:
     async def talk(visitor: Visitor, socket: WebSocket) -> None:
-        after = _after(socket.query_params.get("replay"))
+        after = _after(socket.query_params.get("replay"), house.log.head)
         session = await _bound(house, socket.query_params.get("session"))
         with house.visits.begun(visitor) as visit:
             listener = Listener(visit, session)
@@ -61,12 +62,12 @@ async def _upgrade_required(_visitor: Visitor, _request: Request) -> Response:
     return PlainTextResponse("Upgrade required", 426, {"upgrade": "websocket"})
 
 
-def _after(text: str | None) -> int | None:
+def _after(text: str | None, head: int) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LAST_PLACE):
         raise Refused(INVALID, "replay is a place in the log: a number from 0.")
-    return int(text)
+    return int(text) if int(text) <= head else 0
 
 
 async def _bound(house: House, ref: str | None) -> str | None:

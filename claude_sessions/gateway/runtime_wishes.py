@@ -14,7 +14,8 @@ from claude_sessions.people import Caller
 
 YES = frozenset({"yes", "y", "allow", "approve"})
 RUNS = (e.SessionCreated.TYPE, e.SessionResumed.TYPE)
-LOOKED_AT = 1000  # runs of a session
+ASKED = (e.ApprovalRequested.TYPE, e.InputRequested.TYPE)
+LOOKED_AT = 1000  # runs of a session, and questions
 
 
 class NotDone(Exception):
@@ -40,7 +41,7 @@ class Wishes:
                 session = await self._of_run(wish.run_id)
                 return c.Respond(session=session, text=wish.message, queue=True)
             case Reply():
-                return self._reply(await self._of_run(wish.run_id), wish)
+                return await self._reply(await self._of_run(wish.run_id), wish)
             case Abort(resumable=True):
                 return c.Pause(session=await self._meant())
             case Abort():
@@ -49,21 +50,37 @@ class Wishes:
                 session = await self._meant()
                 return c.Resume(session=session, prompt=wish.message, queue=True)
 
-    def _reply(self, session: str, reply: Reply) -> c.Command:
-        """To what nobody asked it is a message; to what is decided it comes too late.
+    async def _reply(self, session: str, reply: Reply) -> c.Command:
+        """To what nobody asked it is a message; to what is decided or withdrawn it comes too late.
 
         An approval is allowed with yes, y, allow or approve; anything else denies it and is the
         reason.
         """
-        try:
-            waiting = self._house.pool.desk.find(reply.prompt_id)
-        except NotFound:
-            return c.Respond(session=session, text=reply.content, queue=True)
-        if reply.prompt_id not in (waiting.id, waiting.ask.tool_use_id):
+        waiting = self._waiting(reply.prompt_id)
+        if waiting is None:
+            if await self._was_asked(session, reply.prompt_id):
+                raise NotDone("The prompt was answered already, or withdrawn.")
             return c.Respond(session=session, text=reply.content, queue=True)
         if waiting.state.id != session:
             raise NotDone("The prompt is another session's.")
         return _answer(waiting, reply.content)
+
+    def _waiting(self, prompt_id: str) -> Waiting | None:
+        """The desk also knows it by part of its id, which is no `promptId`."""
+        try:
+            waiting = self._house.pool.desk.find(prompt_id)
+        except NotFound:
+            return None
+        return waiting if prompt_id in (waiting.id, waiting.ask.tool_use_id) else None
+
+    async def _was_asked(self, session: str, prompt_id: str) -> bool:
+        """Also before a restart: a `yes` that comes late is not to be said to Claude."""
+        asked = await self._house.log.tail_of(session, ASKED, LOOKED_AT)
+        return any(
+            prompt_id in (each.payload.approval_id, each.payload.tool_use_id)
+            for each in asked
+            if isinstance(each.payload, e.ApprovalRequested | e.InputRequested)
+        )
 
     async def _of_run(self, run_id: str) -> str:
         """The session; an older run of it will do."""

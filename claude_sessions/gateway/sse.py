@@ -1,6 +1,6 @@
 """Server-sent events as bytes. Pure.
 
-JSON has its line breaks escaped, so each event's data is one line.
+Each event's data is one line, JSON, also for those who break lines wherever Unicode does.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 CHUNK = 16 * 1024  # bytes that are sent in one piece, before others have their turn
 KEEP_ALIVE = b": keep-alive\n\n"
+BREAKS = [(mark.encode(), b"\\u%04x" % ord(mark)) for mark in "\x85\u2028\u2029"]
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -20,6 +21,8 @@ def frame(data: bytes, *, name: str | None = None, id_: str | None = None) -> by
     """Without a name a browser's `onmessage` gets it; without an id it is no place to resume."""
     event = b"event: %b\n" % name.encode() if name is not None else b""
     place = b"id: %b\n" % id_.encode() if id_ is not None else b""
+    for mark, escaped in BREAKS:
+        data = data.replace(mark, escaped)
     return b"%b%bdata: %b\n\n" % (event, place, data)
 
 

@@ -155,6 +155,7 @@ async def test_a_tool_and_its_approval_are_told_in_the_seeds_words(
     assert told["tool:called"]["input"]["command"] == "touch made"
     assert told["input:requested"]["id"] == asked.id
     assert told["input:requested"]["type"] == "approval"
+    assert '"command":"touch made"' in told["input:requested"]["prompt"]  # not only what it is for
     assert told["input:received"] == {"id": asked.id, "value": "yes", "approved": True}
     assert told["tool:result"]["toolId"] == told["tool:called"]["toolId"]
     assert told["tool:result"]["isError"] is False
@@ -174,6 +175,18 @@ async def test_a_question_is_a_choice(port: Port, script: Script) -> None:
         "options": ["Red", "Blue"],
     }
     assert told["input:received"]["payload"] == {"id": asked.id, "value": "Blue"}
+
+
+async def test_one_that_is_resumed_is_the_same_workflow_with_nothing_new_to_do(port: Port) -> None:
+    id_ = await launched(port, "maker")
+    await port.chat.idle("maker")
+    await port.chat.type("/kill maker")
+    await port.chat.type("/resume maker again")
+    path, params = f"/sessions/{id_}/events", {"history": "true"}
+    async with reading(port, path, **params) as stream:
+        await stream.until(lambda event: event.event == "workflow:completed")
+        *_, second = await stream.until(lambda event: event.event == "workflow:started")
+    assert second.json()["payload"] == {"sessionId": id_, "workflow": "maker", "input": ""}
 
 
 async def test_a_decision_that_nobody_was_asked_for_keeps_our_name(port: Port) -> None:

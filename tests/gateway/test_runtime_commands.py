@@ -171,6 +171,38 @@ async def test_a_reply_to_what_nobody_asked_is_a_message(port: Port) -> None:
         assert (await client.until("agent:complete"))["result"] == "You said: as you like"
 
 
+async def test_a_reply_to_what_was_withdrawn_is_no_message(
+    port: Port, script: Script, model: ScriptedModel
+) -> None:
+    script.on("make", bash("touch made"), say("Then not."))
+    async with connected(port) as client:
+        await port.chat.type("/new --name a make it")
+        reply = await asked(client) | {"content": "yes"}
+        await client.say({"type": "abort", "resumable": True})
+        await client.until("agent:paused")
+        await client.say(reply)
+        await client.say({"type": "resume"})
+        await client.until("agent:complete")
+        assert not (await port.chat.idle("a")).queue
+    assert model.prompts() == ["make it", "continue"]
+
+
+async def test_a_reply_to_what_was_decided_before_a_restart_is_no_message(
+    sandbox: Sandbox, workdir: Path, script: Script, model: ScriptedModel
+) -> None:
+    script.on("make", bash("touch made"), say("Then not."))
+    async with opened(sandbox, workdir) as port, connected(port) as client:
+        await port.chat.type("/new --name a make it")
+        reply = await asked(client)
+        await client.say(reply | {"content": "no"})
+        await client.until("agent:complete")
+    async with opened(sandbox, workdir) as port, connected(port) as client:
+        await client.say(reply | {"content": "yes"})
+        assert [e["type"] for e in await client.echo()] == ["command:received"]
+        assert not (await port.chat.state("a")).queue
+    assert model.prompts() == ["make it"]
+
+
 async def test_a_reply_with_another_session_s_prompt_does_nothing(
     port: Port, script: Script, workdir: Path
 ) -> None:

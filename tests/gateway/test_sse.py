@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -140,6 +141,19 @@ async def test_a_plain_stream_has_no_names_so_that_onmessage_fires(port: Port) -
     assert first.json()["type"] == "stream.opened"
     assert second.json()["type"] == "session.notice"
     assert second.id == f"{port.daemon.log.epoch}:{second.json()['position']}"
+
+
+async def test_an_event_is_one_line_also_for_those_who_break_lines_where_unicode_does(
+    port: Port,
+) -> None:
+    text = "one\u2028two\u2029three\x85four\r\nfive \U0001f600"
+    await note(port, text)
+    async with port.http.stream("GET", EVENTS, params={"after": 0}) as response:
+        async for line in response.aiter_lines():
+            told = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+            if told.get("type") == "session.notice":
+                break
+    assert told["payload"]["message"] == text
 
 
 async def test_signals_come_live_to_whoever_asks(port: Port, script: Script) -> None:

@@ -6,18 +6,24 @@ import os
 import signal
 import sqlite3
 import subprocess
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import httpx
 import psutil
+from httpx_sse import aconnect_sse
 
 from claude_sessions.demo import Gate, Script, ScriptedModel, bash, hang, say
 from claude_sessions.engines.ledger import Ledger
 from claude_sessions.eventlog import EventLog
 from claude_sessions.events import AssistantMessage
 from claude_sessions.model import Reason, Status
+from claude_sessions.places import ADDRESS
+from claude_sessions.token_file import FILE
 from tests.extensions.oauth import guarded_server
-from tests.process.machine import PATIENCE, Machine
+from tests.process.machine import PATIENCE, Machine, serving
 from tests.process.terminal import Terminal
 from tests.process.test_endings import sessions
 from tests.waiting import eventually
@@ -228,3 +234,33 @@ async def test_a_login_that_is_open_dies_with_the_daemon(machine: Machine) -> No
             await terminal.shows("far wants a login")
             os.kill(terminal.process.pid, signal.SIGKILL)
             await eventually(lambda: not machine.processes(), AT_ONCE)  # by itself: half a minute
+
+
+async def test_who_waits_at_the_gateway_hears_that_a_question_went_down_with_the_daemon(
+    script: Script, machine: Machine
+) -> None:
+    script.on("make", bash("touch made"), say("Made."))
+    async with serving(machine) as daemon:
+        await machine.ran(*machine.client("new", "--name", "a", "make it"))
+        asked = [event async for event in workflow(machine, "a", "input:requested")][-1]
+        os.kill(daemon.pid, signal.SIGKILL)
+        await daemon.left()
+    async with serving(machine):
+        events = [event async for event in workflow(machine, "a", "input:received")]
+    answer = {"id": asked["payload"]["id"], "value": "no", "approved": False}
+    assert asked in events
+    assert events[-1]["payload"] == answer
+
+
+async def workflow(machine: Machine, name: str, last: str) -> AsyncIterator[dict[str, Any]]:
+    """As a client of the event-sourced dialect hears it, up to the first event of that name."""
+    url, token = ((machine.home / file).read_text().strip() for file in (ADDRESS, FILE))
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE) as http,
+        aconnect_sse(http, "GET", f"/sessions/{name}/events", params={"history": "1"}) as source,
+    ):
+        async for event in source.aiter_sse():
+            yield event.json()
+            if event.event == last:
+                break
