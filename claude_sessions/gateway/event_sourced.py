@@ -11,7 +11,7 @@ import re
 from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -37,6 +37,8 @@ def _is_position(given: str) -> str:
 
 
 class SessionEventsQuery(Query):
+    model_config = ConfigDict(extra="ignore")  # clients of the seed may send what it never read
+
     history: str = ""
     from_position: Annotated[
         Annotated[str, AfterValidator(_is_position)] | None, Field(alias="fromPosition")

@@ -113,10 +113,12 @@ async def test_whoever_comes_back_with_its_last_id_goes_on_after_it(port: Port) 
     assert [event.id for event in unknown] == [event.id for event in events]
 
 
-async def test_an_unknown_session_is_a_silent_stream_that_answers_at_once(port: Port) -> None:
+async def test_an_unknown_session_is_a_silent_stream_that_answers_at_once_whatever_is_asked(
+    port: Port,
+) -> None:
     async with (
         asyncio.timeout(5),
-        reading(port, f"/sessions/{uuid.uuid4()}/events", history="true") as stream,
+        reading(port, f"/sessions/{uuid.uuid4()}/events", history="true", other="1") as stream,
     ):
         assert stream.status == 200
 
