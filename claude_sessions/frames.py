@@ -63,8 +63,6 @@ class Edited:
     notification: Notification
 
 
-LONGEST = 1024 * 1024  # bytes of what a client may say at once
-
 Frame = Hello | Answer | Missed | Sent | Edited
 
 NAMES: dict[type[Any], str] = {

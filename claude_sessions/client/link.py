@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from claude_sessions import frames
+from claude_sessions.agreed import LONGEST
 from claude_sessions.approvals.visible import one_line
 from claude_sessions.channel import Action, ChannelClosed
 from claude_sessions.client.address import Address
@@ -65,7 +66,7 @@ class Link:
     async def hear(self, text: str) -> Reply:
         said = frames.Said(line=text, id=next(self._ids))
         told = frames.said_json(said)
-        if len(told.encode()) > frames.LONGEST:
+        if len(told.encode()) > LONGEST:
             raise BadRequest(
                 "That is too long for one message: put it in a file and name the file."
             )

@@ -22,11 +22,10 @@ from urllib.parse import quote
 import httpx
 import orjson
 
+from claude_sessions.agreed import LONGEST, PLACE, WORKSPACE
 from claude_sessions.client.address import Address, Given, locate
 from claude_sessions.client.exits import Exit, Failed
 from claude_sessions.errors import SessionsError
-from claude_sessions.gateway.guard import MAX_BODY
-from claude_sessions.gateway.mcp.base import PLACE, WORKSPACE
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"
@@ -123,8 +122,8 @@ class Pump:
         if not isinstance(message, dict):
             self._answer({}, PARSE_ERROR, "This is no JSON-RPC message: send one object a line.")
             return None
-        if len(line) > MAX_BODY:  # told here: the daemon would hang up before it has read all
-            self._answer(message, INVALID_REQUEST, f"A message may have {MAX_BODY} bytes.")
+        if len(line) > LONGEST:  # told here: the daemon would hang up before it has read all
+            self._answer(message, INVALID_REQUEST, f"A message may have {LONGEST} bytes.")
             return None
         return message
 
@@ -280,7 +279,7 @@ async def _lines(source: BinaryIO) -> AsyncIterator[bytes]:
         while line := await asyncio.to_thread(source.readline):
             yield line
         return
-    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=2 * MAX_BODY)
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=2 * LONGEST)
     pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, pipe.close)  # as if the agent had left

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
+from claude_sessions.agreed import LONGEST
 from claude_sessions.client.address import START, Address
 from claude_sessions.client.exits import Exit, Failed
 
 SECONDS = 120.0
-LONGEST = 1024 * 1024  # bytes that a daemon takes at once
 NO_METHOD = -32601
 
 

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from claude_sessions.agreed import LONGEST
 from claude_sessions.gateway.answers import refusal, request_id_of
 from claude_sessions.gateway.refusals import (
     FORBIDDEN,
@@ -25,7 +26,6 @@ from claude_sessions.gateway.refusals import (
 from claude_sessions.model import new_id
 
 HERE = ("127.0.0.1", "localhost", "[::1]")
-MAX_BODY = 1024 * 1024
 MAX_HEADERS = 32 * 1024  # with the address
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -63,8 +63,8 @@ class Guard:
         if origin is not None and not self._is_ours(origin.lower(), host):
             raise Refused(FORBIDDEN, "This origin is not one of [gateway] allowed_origins.")
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > MAX_BODY:
-            raise Refused(TOO_LARGE, f"A body may have {MAX_BODY} bytes.")
+        if length.isdigit() and int(length) > LONGEST:
+            raise Refused(TOO_LARGE, f"A body may have {LONGEST} bytes.")
 
     def _is_ours(self, origin: str, host: str) -> bool:
         return origin in self._origins or origin in (f"http://{host}", f"https://{host}")
@@ -81,8 +81,8 @@ class _Bounded:
         message = await self._receive()
         if message["type"] == "http.request":
             self._bytes += len(message.get("body", b""))
-            if self._bytes > MAX_BODY:
-                raise Refused(TOO_LARGE, f"A body may have {MAX_BODY} bytes.")
+            if self._bytes > LONGEST:
+                raise Refused(TOO_LARGE, f"A body may have {LONGEST} bytes.")
         return message
 
 

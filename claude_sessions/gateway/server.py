@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from claude_sessions import events as e
-from claude_sessions import frames
+from claude_sessions.agreed import LONGEST
 from claude_sessions.errors import ConfigError
 from claude_sessions.gateway.answers import refusal, request_id_of
 from claude_sessions.gateway.auth import Doorkeeper
@@ -45,7 +45,6 @@ MCP = ("Mcp-Session-Id", "Mcp-Protocol-Version")
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # listened on, and how it is reached from here
 BACKLOG = 512
 FILES = 8192
-FRAME_BYTES = frames.LONGEST
 STOP_SECONDS = 3.0
 PING_SECONDS = 20.0
 
@@ -169,7 +168,7 @@ def _configured(app: Starlette) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         h11_max_incomplete_event_size=MAX_HEADERS,
-        ws_max_size=FRAME_BYTES,
+        ws_max_size=LONGEST,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_per_message_deflate=False,

@@ -15,13 +15,13 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from claude_sessions.agreed import LONGEST
 from claude_sessions.client.address import Given, locate
 from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
 from claude_sessions.errors import ConfigError, StorageFull
 from claude_sessions.gateway import patience
 from claude_sessions.gateway.auth import Visitor
-from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.rates import Rates
 from claude_sessions.gateway.refusals import Refused
 from claude_sessions.gateway.visits import MOST_OF_ONE, Over, Visits
@@ -221,7 +221,7 @@ async def test_a_websocket_without_a_token_is_not_opened(port: Port) -> None:
 
 
 async def test_a_body_that_is_too_large_is_refused_also_when_it_does_not_say_so(port: Port) -> None:
-    large = b"x" * (MAX_BODY + 1)
+    large = b"x" * (LONGEST + 1)
 
     async def pieces() -> Any:
         for start in range(0, len(large), 65536):

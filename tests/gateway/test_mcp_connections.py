@@ -9,6 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from claude_sessions import events as e
+from claude_sessions.agreed import PLACE
 from claude_sessions.config import make_home
 from claude_sessions.daemon import open_daemon
 from claude_sessions.demo import Sandbox
@@ -16,7 +17,6 @@ from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
-from claude_sessions.gateway.mcp.base import PLACE
 from claude_sessions.gateway.mcp.connections import KIND
 from claude_sessions.gateway.mcp.door import McpDoor
 from claude_sessions.gateway.metrics import Meter

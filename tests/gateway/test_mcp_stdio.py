@@ -17,8 +17,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import claude_sessions
+from claude_sessions.agreed import LONGEST
 from claude_sessions.demo import Sandbox, Script, ScriptedModel, say, tool
-from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
@@ -191,7 +191,7 @@ async def test_what_was_asked_is_answered_though_the_input_has_ended(
     port: Port, sandbox: Sandbox
 ) -> None:
     ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
-    large = {"jsonrpc": "2.0", "id": "l", "method": "ping", "params": {"x": "x" * MAX_BODY}}
+    large = {"jsonrpc": "2.0", "id": "l", "method": "ping", "params": {"x": "x" * LONGEST}}
     lines = [orjson.dumps(each) for each in (HELLO, large, ping)]
     lines[1:1] = [b"{half", b""]
     async with started(sandbox, "--url", port.url) as process:

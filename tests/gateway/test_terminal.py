@@ -12,6 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from claude_sessions import frames
+from claude_sessions.agreed import LONGEST
 from claude_sessions.channel import Kind
 from claude_sessions.demo import Gate, Script, bash, say
 from claude_sessions.model import Role
@@ -177,7 +178,7 @@ async def test_what_is_no_line_is_refused_and_the_next_line_is_heard(port: Port)
 async def test_too_long_a_line_ends_the_connection_and_nothing_else(port: Port) -> None:
     async with talking(port) as talk:
         with pytest.raises(ConnectionClosed) as ended:
-            await talk.says("x" * (frames.LONGEST + 1))
+            await talk.says("x" * (LONGEST + 1))
     assert ended.value.rcvd is not None
     assert ended.value.rcvd.code == 1009
     async with talking(port) as talk:

@@ -397,7 +397,8 @@ async def test_the_script_for_a_shell_can_be_shown(machine: Machine) -> None:
 async def test_nothing_of_the_daemon_is_loaded_for_it(machine: Machine) -> None:
     look = (
         "import sys; import claude_sessions.cli, claude_sessions.client.chat;"
-        "import claude_sessions.client.follow; print(*sys.modules)"
+        "import claude_sessions.client.follow, claude_sessions.client.mcp_stdio;"
+        "print(*sys.modules)"
     )
     loaded = set((await machine.ran(*machine.command()[:1], "-c", look)).out.split())
     daemons = {"claude_agent_sdk", "telegram", "starlette", "uvicorn", "apscheduler", "mcp"}

@@ -12,9 +12,6 @@ from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp.cap import AutoResponds
 from claude_sessions.people import Caller
 
-WORKSPACE = "x-claude-sessions-workspace"  # a header: where the agent itself works
-PLACE = "x-claude-sessions-place"  # a header: what outlives its connection, and knows what it read
-
 
 class Params(BaseModel):
     """Their docstrings are what the agent reads of them."""

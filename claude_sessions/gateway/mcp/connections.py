@@ -15,10 +15,10 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from claude_sessions import commands as c
+from claude_sessions.agreed import PLACE, WORKSPACE
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.house import House
-from claude_sessions.gateway.mcp.base import PLACE, WORKSPACE
 from claude_sessions.gateway.mcp.cap import DOOR
 from claude_sessions.gateway.refusals import Refused
 from claude_sessions.model import Role

@@ -26,12 +26,12 @@ from starlette.routing import BaseRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from claude_sessions import __version__
+from claude_sessions.agreed import LONGEST
 from claude_sessions.cause import because
 from claude_sessions.errors import SessionsError
 from claude_sessions.gateway.answers import Answer, request_id_of
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance, body_of
-from claude_sessions.gateway.guard import MAX_BODY
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp.base import Desk
 from claude_sessions.gateway.mcp.cap import AutoResponds
@@ -85,7 +85,7 @@ class McpDoor:
             server,
             json_response=True,
             session_idle_timeout=idle_seconds,
-            max_request_body_size=MAX_BODY,
+            max_request_body_size=LONGEST,
             max_sessions=MOST,
         )
 
