@@ -184,7 +184,7 @@ def approve(
     token_file: TokenFile = None,
     home: Home = None,
 ) -> None:
-    """Allow, deny or answer what a session asks; no ID lists what waits."""
+    """Decide what a session asks; without an ID, list what waits."""
     with answering():
         wider = scope if scope is not Reach.ONCE else None
         line = _deciding(approval, deny=deny, answer=answer, scope=wider)

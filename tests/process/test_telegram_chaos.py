@@ -164,16 +164,26 @@ async def killed_in(hands: Hands, daemon: Program, machine: Machine) -> None:
 async def settled(hands: Hands, model: ScriptedModel, machine: Machine) -> None:
     """Whatever can still be pressed leads somewhere, is gone afterwards, and all has been shown."""
     until = time.monotonic() + SETTLED
-    while hands.alive() or not set(hands.said) <= set(model.prompts()) or owing(machine):
-        assert time.monotonic() < until, hands.screens()
+    while left := owing(hands, model, machine):
+        assert time.monotonic() < until, f"{left}\n{hands.screens()}\n{told_of(machine)}"
         await hands.press()
         await asyncio.sleep(0.1)
 
 
-def owing(machine: Machine) -> bool:
-    query = "SELECT 1 FROM letters WHERE shown < version OR open"
+def owing(hands: Hands, model: ScriptedModel, machine: Machine) -> list[str]:
+    query = "SELECT id FROM letters WHERE shown < version OR open"
     with contextlib.closing(connect_for_reading(machine.home / "log.db")) as db:
-        return db.execute(query).fetchone() is not None
+        letters = [f"letter {row[0]} is not shown" for row in db.execute(query)]
+    unheard = sorted(set(hands.said) - set(model.prompts()))
+    looks = [f"looks alive: {message.text}" for message in hands.alive()]
+    return [*letters, *(f"Claude was not asked: {each}" for each in unheard), *looks]
+
+
+def told_of(machine: Machine) -> str:
+    """What happened, for whoever reads why this failed."""
+    query = "SELECT seq, session, type, payload FROM events ORDER BY seq"
+    with contextlib.closing(connect_for_reading(machine.home / "log.db")) as db:
+        return "\n".join(str(tuple(row))[:160] for row in db.execute(query))
 
 
 def check_pause(api: BotApi) -> None:
