@@ -15,6 +15,7 @@ from claude_sessions.gateway.visits import Over
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
 AHEAD = 1024 * 1024  # bytes that are read before they are asked for: pings lie among them
+MESSAGE = 512  # bytes that each of them takes at least, also an empty one
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -80,7 +81,7 @@ class Impatient(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def send_receive_event_to_app(self) -> None:
-        self._ahead += sum(map(len, self.frames))
+        self._ahead += sum(map(len, self.frames)) + MESSAGE
         super().send_receive_event_to_app()
         if self.read_paused and self._ahead < AHEAD:
             self.read_paused = False
@@ -88,8 +89,9 @@ class Impatient(WebSocketsSansIOProtocol):
 
     async def receive(self) -> Any:
         message: Any = await super().receive()
-        text = message.get("text")
-        self._ahead -= len(message.get("bytes") or b"" if text is None else text.encode())
+        if message["type"] == "websocket.receive":
+            text = message.get("text")
+            self._ahead -= len(message["bytes"] if text is None else text.encode()) + MESSAGE
         return message
 
     def keepalive_timeout(self) -> None:
