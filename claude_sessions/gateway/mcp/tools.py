@@ -113,15 +113,12 @@ async def output(desk: Desk, params: OutputParams, caller: Caller) -> str:
 
 async def sessions(desk: Desk, params: SessionsParams, caller: Caller) -> str:
     wanted = ("starting", "running") if params.status == "running" else (params.status,)
-    replies = [await desk.house.perform(c.ListSessions(status=one), caller) for one in wanted]
+    own = _own_channel(desk)
+    commands = [c.ListSessions(status=one, origin=own) for one in wanted]
+    replies = [await desk.house.perform(command, caller) for command in commands]
     ids = [id_ for reply in replies for id_ in reply.data["sessions"]]
     total = sum(reply.data["total"] for reply in replies)
-    if (own := _own_channel(desk)) is None:
-        states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
-    else:
-        known = [await desk.house.pool.book.load(id_) for id_ in ids]
-        states = [state for state in known if state.origin == own]
-        total = len(states)
+    states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
     return texts.listing(states, total, desk.house.clock.now())
 
 
