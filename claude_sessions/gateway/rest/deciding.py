@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
-from claude_sessions.approvals.desk import CANCELLED, Waiting
+from claude_sessions.approvals.desk import CANCELLED, TIMEOUT, Waiting
 from claude_sessions.errors import Conflict, NotFound
 from claude_sessions.gateway.asking import Body
 from claude_sessions.gateway.house import House
@@ -28,7 +28,6 @@ from claude_sessions.gateway.rest.operation import Asked, NoQuery, Operation, Re
 from claude_sessions.model import Scope, Verdict
 
 LOOKED_AT = 200
-TIMEOUT = "timeout"  # who decides when nobody does
 
 Ref = Annotated[str | None, Field(min_length=1, max_length=200)]
 Input = Annotated[dict[str, JsonValue] | None, Field(max_length=1000)]
