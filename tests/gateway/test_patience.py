@@ -30,6 +30,14 @@ UPGRADE = (
 
 
 EMPTY = b"\x81\x80\0\0\0\0"
+PINGS = b"\x89\xe4\0\0\0\0".ljust(106, b"x") * 1000
+LAST_PING = b"\x89\x84\0\0\0\0last"
+
+
+def protocol_of(receive: Receive) -> Impatient:
+    protocol = getattr(receive, "__self__", None)
+    assert isinstance(protocol, Impatient)
+    return protocol
 
 
 async def _accepted(receive: Receive, send: Send) -> None:
@@ -58,15 +66,15 @@ async def talkative(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[str]:
+async def serving(app: ASGIApp, pings: float | None = PING) -> AsyncIterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
             app,
             ws=Impatient,
             lifespan="off",
             log_config=None,
-            ws_ping_interval=PING,
-            ws_ping_timeout=PING,
+            ws_ping_interval=pings,
+            ws_ping_timeout=pings,
         )
         server = Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -98,10 +106,10 @@ async def test_what_waits_behind_something_long_does_not_pass_for_silence(
 
 @asynccontextmanager
 async def raw(
-    app: ASGIApp,
+    app: ASGIApp, pings: float | None = PING
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """One that answers nothing."""
-    async with serving(app) as url:
+    async with serving(app, pings) as url:
         reader, writer = await asyncio.open_connection(*url.removeprefix("ws://").split(":"))
         writer.write(UPGRADE)
         yield reader, writer
@@ -134,8 +142,7 @@ async def test_what_says_nothing_is_not_read_ahead_without_end() -> None:
 
     async def busy(_scope: Scope, receive: Receive, send: Send) -> None:
         await _accepted(receive, send)
-        protocol = getattr(receive, "__self__", None)
-        assert isinstance(protocol, Impatient)
+        protocol = protocol_of(receive)
         await eventually(lambda: protocol.read_paused)
         paused.set_result(None)
 
@@ -143,6 +150,26 @@ async def test_what_says_nothing_is_not_read_ahead_without_end() -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(EMPTY * AHEAD)
         await paused
+
+
+async def test_of_many_pings_that_come_while_nothing_is_taken_the_last_are_answered() -> None:
+    protocols: list[Impatient] = []
+
+    async def listens(_scope: Scope, receive: Receive, send: Send) -> None:
+        await _accepted(receive, send)
+        protocols.append(protocol_of(receive))
+        await receive()
+
+    async with raw(listens, pings=None) as (reader, writer), asyncio.timeout(20):
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(MUCH // len(PINGS)):
+            writer.write(PINGS)
+            await writer.drain()
+        writer.write(LAST_PING)
+        assert protocols[0].transport.get_write_buffer_size() < AHEAD
+        tail = b""
+        while LAST_PING[-4:] not in tail:
+            tail = tail[-4:] + await reader.read(AHEAD)
 
 
 async def test_one_who_is_slow_has_the_time_to_read_why_it_is_cut() -> None:
