@@ -50,6 +50,7 @@ FOREGROUND = {
     "params": {"name": "claude_fg", "arguments": {"session": "maker"}},
 }
 ACCEPT = {"Accept": "application/json, text/event-stream"}
+SHARED = {PLACE: "0123456789abcdef"}
 
 
 async def begun(port: Port, one: Agent) -> None:
@@ -232,13 +233,30 @@ async def test_nor_is_its_place(port: Port) -> None:
     async with agent(port) as one:
         await begun(port, one)
     for token in (port.token, theirs):
-        own = {**ACCEPT, PLACE: "0123456789abcdef", "Authorization": f"Bearer {token}"}
+        own = {**ACCEPT, **SHARED, "Authorization": f"Bearer {token}"}
         made = await port.http.post("/mcp", json=HELLO, headers=own)
         own["mcp-session-id"] = made.headers["mcp-session-id"]
         assert "result" in (await port.http.post("/mcp", json=FOREGROUND, headers=own)).json()
     front = (await port.chat.state("maker")).foreground
     assert len(front) == 2
     assert "mcp|owner-0123456789abcdef" in front
+
+
+async def test_a_place_is_left_with_the_last_connection_to_it(port: Port) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+    both = []
+    for _ in range(2):  # a bridge that lost sight of the daemon for a moment makes another
+        made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT | SHARED)
+        both.append(ACCEPT | SHARED | {"mcp-session-id": made.headers["mcp-session-id"]})
+    old, new = both
+    await port.http.post("/mcp", json=FOREGROUND, headers=new)
+    await port.http.delete("/mcp", headers=old)
+    (gateway,) = port.daemon.pool.health.doors
+    await eventually(lambda: gateway().data["connections"] == 1)
+    assert (await port.chat.state("maker")).foreground
+    await port.http.delete("/mcp", headers=new)
+    await port.chat.until("maker", lambda s: not s.foreground)
 
 
 async def test_without_a_token_there_is_no_tool(port: Port) -> None:
