@@ -53,7 +53,7 @@ class NotFound(SessionsError):
 
 class NoSession(NotFound):
     def __init__(self, message: str, *, ref: str) -> None:
-        self.ref = ref  # what it was called
+        self.plain = f'Session "{ref}" not found'  # as the seeds say it
         super().__init__(message)
 
 

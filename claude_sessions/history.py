@@ -59,11 +59,16 @@ class History:
         *,
         statuses: Collection[Status] | None = None,
         identified: bool = False,
+        origin: str | None = None,
         limit: int = -1,
     ) -> list[SessionRow]:
         """The one touched last comes first. `identified`: only those with a conversation."""
         return await asyncio.to_thread(
-            self.store.session_rows, statuses=statuses, identified=identified, limit=limit
+            self.store.session_rows,
+            statuses=statuses,
+            identified=identified,
+            origin=origin,
+            limit=limit,
         )
 
     async def sessions_like(self, part: str, limit: int) -> list[SessionRow]:
@@ -71,10 +76,14 @@ class History:
         return await asyncio.to_thread(self.store.like, part, limit)
 
     async def session_count(
-        self, *, statuses: Collection[Status] | None = None, identified: bool = False
+        self,
+        *,
+        statuses: Collection[Status] | None = None,
+        identified: bool = False,
+        origin: str | None = None,
     ) -> int:
         return await asyncio.to_thread(
-            self.store.session_count, statuses=statuses, identified=identified
+            self.store.session_count, statuses=statuses, identified=identified, origin=origin
         )
 
     async def state_at(self, session: str, seq: int | None = None) -> SessionState:

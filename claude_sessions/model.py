@@ -178,9 +178,7 @@ STOP_WORDS = re.compile(
 
 def name_from(prompt: str) -> str:
     """The first three words of the prompt that say something: `fix-auth-bug`."""
-    plain = unicodedata.normalize(
-        "NFKD", prompt[:1000].casefold()
-    )  # ü: u and a mark, which is left out
+    plain = unicodedata.normalize("NFKD", prompt[:1000].casefold())  # ü: u and a mark, left out
     words = re.findall(r"[a-z0-9]+", "".join(c for c in plain if not unicodedata.combining(c)))
     telling = [word for word in words if len(word) > 1 and not STOP_WORDS.fullmatch(word)]
     return "-".join(telling[:3])[:48].strip("-") or "session"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from claude_sessions.token_file import FILE, read_token
 URL = "CLAUDE_SESSIONS_URL"
 TOKEN = "CLAUDE_SESSIONS_TOKEN"  # the name of a variable
 START = "Start it: claude-sessions run"
+PATH = re.compile(r"[!-~]*")  # what else there is has to be written as %20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,8 @@ def _written(home: Path) -> str:
 def _checked(url: str) -> str:
     try:
         parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        fine = known and PATH.fullmatch(parts.path)
     except ValueError:  # the port is no number
         fine = None
     if not fine:

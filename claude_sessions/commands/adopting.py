@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from claude_sessions import commands as c
+from claude_sessions.approvals.visible import one_line
 from claude_sessions.commands import found as texts
 from claude_sessions.commands.pool import Pool, about, mode_for
 from claude_sessions.commands.workdirs import Workdirs
@@ -103,8 +104,8 @@ async def _meant(pool: Pool, wanted: str) -> Found:
     for one in _fitting(everything, wanted):
         if (owner := await pool.log.session_row(one.claude_id)) is not None:
             raise Conflict(texts.owned(owner.name))
-    said = f"No conversation fits “{wanted[:40]}”. /adopt lists those there are."
-    raise NoSession(said, ref=wanted)
+    told = one_line(wanted, 40)
+    raise NoSession(f"No conversation fits “{told}”. /adopt lists those there are.", ref=told)
 
 
 def _fitting(conversations: tuple[Found, ...] | list[Found], wanted: str) -> list[Found]:

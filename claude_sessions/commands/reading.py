@@ -78,8 +78,9 @@ async def output(pool: Pool, command: c.Output, caller: Caller) -> c.Reply:
 
 async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> c.Reply:
     wanted = [status for status in Status if command.status in ("all", status)]
-    found = await _foremost(pool, wanted)
-    total = max(await pool.log.session_count(statuses=wanted), len(found))
+    found = await _foremost(pool, wanted, command.origin)
+    count = await pool.log.session_count(statuses=wanted, origin=command.origin)
+    total = max(count, len(found))
     now, foremost = pool.clock.now(), replies.by_rank(found)[: replies.LISTED]
     narrow = ""
     if command.full:
@@ -95,17 +96,25 @@ async def list_sessions(pool: Pool, command: c.ListSessions, caller: Caller) -> 
     return c.Reply(text=text, narrow=narrow, data=data, actions=actions, again=again)
 
 
-async def _foremost(pool: Pool, wanted: Collection[Status]) -> list[SessionState | SessionRow]:
+async def _foremost(
+    pool: Pool, wanted: Collection[Status], origin: str | None
+) -> list[SessionState | SessionRow]:
     """All that work or wait for somebody, and of the rest as many as a list may show.
 
     Each kind is asked for by itself: many that ended of late must not hide one that sleeps.
     """
-    states = [state for state in pool.manager.live() if state.status in wanted]
+    states = [
+        state
+        for state in pool.manager.live()
+        if state.status in wanted and origin in (None, state.origin)
+    ]
     resting: list[SessionRow] = []
     for kind in (RESTING, ENDINGS):
         statuses = kind.intersection(wanted)
         if statuses:
-            resting += await pool.log.session_rows(statuses=statuses, limit=replies.LISTED)
+            resting += await pool.log.session_rows(
+                statuses=statuses, origin=origin, limit=replies.LISTED
+            )
     live = {state.id for state in states}
     return [*states, *(row for row in resting if row.id not in live)]
 

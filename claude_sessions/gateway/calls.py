@@ -71,5 +71,5 @@ def _fault(error: SessionsError, call: rpc.Call) -> rpc.Fault:
     data: dict[str, Any] = {"code": code.name}
     if isinstance(error, BadParams) and error.problems:
         data["problems"] = error.problems
-    said = f'Session "{error.ref}" not found' if isinstance(error, NoSession) else str(error)
+    said = error.plain if isinstance(error, NoSession) else str(error)
     return rpc.Fault(code=code.rpc, message=said, id=call.id, data=data)

@@ -92,18 +92,18 @@ class Meter:
 
     def _answered(self, answer: e.ApprovalResolved | e.InputReceived, at: datetime) -> None:
         asked_at = self._asked.pop(answer.approval_id, None)
-        by = _kind_of(answer)
+        by = _kind_of(answer, asked=asked_at is not None)
         self._decisions.labels(answer.decision, by).inc()
         if asked_at is not None and by == PERSON:
             seconds = max((at - asked_at).total_seconds(), 0.0)
             self._latency.labels(answer.decision).observe(seconds)
 
 
-def _kind_of(answer: e.ApprovalResolved | e.InputReceived) -> str:
-    """Nobody: it was withdrawn, or its time was over."""
+def _kind_of(answer: e.ApprovalResolved | e.InputReceived, *, asked: bool) -> str:
+    """Nobody: it was withdrawn, or its time was over. What was not asked is settled by a rule."""
     if answer.decision == CANCELLED or answer.by in ("", TIMEOUT):
         return "nobody"
-    return "rule" if answer.by.startswith(("rule ", "mode ")) else PERSON
+    return PERSON if asked and not answer.by.startswith("rule ") else "rule"
 
 
 class Standing(Collector):

@@ -8,6 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
 
 from claude_sessions.gateway.sockets import CODES, SLOW_SECONDS
 from claude_sessions.gateway.visits import Over
@@ -15,6 +16,7 @@ from claude_sessions.gateway.visits import Over
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
 AHEAD = 1024 * 1024  # bytes that are read before they are asked for: pings lie among them
+MESSAGE = 512  # bytes that each of them takes at least, also an empty one
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -67,6 +69,7 @@ class Impatient(WebSocketsSansIOProtocol):
     """
 
     _ahead = 0
+    _pong = b""  # that waits until what was said before is taken
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.send" and self.close_sent:
@@ -80,7 +83,7 @@ class Impatient(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def send_receive_event_to_app(self) -> None:
-        self._ahead += sum(map(len, self.frames))
+        self._ahead += sum(map(len, self.frames)) + MESSAGE
         super().send_receive_event_to_app()
         if self.read_paused and self._ahead < AHEAD:
             self.read_paused = False
@@ -88,9 +91,24 @@ class Impatient(WebSocketsSansIOProtocol):
 
     async def receive(self) -> Any:
         message: Any = await super().receive()
-        text = message.get("text")
-        self._ahead -= len(message.get("bytes") or b"" if text is None else text.encode())
+        if message["type"] == "websocket.receive":
+            text = message.get("text")
+            self._ahead -= len(message["bytes"] if text is None else text.encode()) + MESSAGE
         return message
+
+    def handle_ping(self) -> None:
+        """While nothing is taken, of many the last are answered: the peer knows what that means."""
+        pongs = b"".join(self.conn.data_to_send())
+        if self.writable.is_set() or self.conn.state is not State.OPEN:
+            self.transport.write(pongs)
+        elif pongs:
+            self._pong = pongs
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._pong and not self.close_sent:
+            self.transport.write(self._pong)
+        self._pong = b""
 
     def keepalive_timeout(self) -> None:
         """While we do not read ourselves, an answer may lie there: who is slow is then not they."""

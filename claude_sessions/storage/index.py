@@ -93,13 +93,17 @@ def read_row(row: tuple[Any, ...]) -> SessionRow:
     )
 
 
-def which(statuses: Collection[Status] | None, *, identified: bool) -> Statement:
+def which(
+    statuses: Collection[Status] | None, *, identified: bool = False, origin: str | None = None
+) -> Statement:
     """The condition, and its values, for sessions that stand so and have a conversation."""
     conditions = ["claude_ids <> '[]'"] if identified else []
+    if origin is not None:
+        conditions.append("origin = ?")
     if statuses is not None:
         conditions.append(f"status IN ({', '.join('?' * len(statuses))})")
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    return where, tuple(statuses or ())
+    return where, (*([] if origin is None else [origin]), *(statuses or ()))
 
 
 def rebuild(db: sqlite3.Connection) -> None:

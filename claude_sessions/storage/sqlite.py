@@ -309,10 +309,11 @@ class Store:
         *,
         statuses: Collection[Status] | None = None,
         identified: bool = False,
+        origin: str | None = None,
         limit: int = -1,
     ) -> list[SessionRow]:
         """The one touched last comes first. `identified`: only those with a conversation."""
-        where, values = which(statuses, identified=identified)
+        where, values = which(statuses, identified=identified, origin=origin)
         query = f"SELECT {ROW} FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?"
         with self._reader() as db:
             return [read_row(row) for row in db.execute(query, (*values, limit))]
@@ -367,9 +368,13 @@ class Store:
             return [read_row(row) for row in found]
 
     def session_count(
-        self, *, statuses: Collection[Status] | None = None, identified: bool = False
+        self,
+        *,
+        statuses: Collection[Status] | None = None,
+        identified: bool = False,
+        origin: str | None = None,
     ) -> int:
-        where, values = which(statuses, identified=identified)
+        where, values = which(statuses, identified=identified, origin=origin)
         with self._reader() as db:
             return int(db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()[0])
 

@@ -73,7 +73,17 @@ def test_the_daemon_of_this_home_gets_its_token_at_whatever_address_it_has(home:
     assert locate(Given(home=home), {}).token == TOKEN
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:42069", "ftp://127.0.0.1", "http://", "http://a:b"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:42069",
+        "ftp://127.0.0.1",
+        "http://",
+        "http://a:b",
+        "http://localhost/a b",
+        "http://localhost/für",
+    ],
+)
 def test_what_is_no_address_is_said_to_be_none(url: str, home: Path) -> None:
     with pytest.raises(Failed, match="is no address") as refused:
         locate(Given(home=home, url=url), {})

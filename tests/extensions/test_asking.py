@@ -136,14 +136,14 @@ async def test_changes_wait_for_each_other(tmp_path: Path) -> None:
 
 async def test_servers_that_hang_hold_up_no_look_at_plugins(tmp_path: Path) -> None:
     cli = program(tmp_path / "claude", '[ $1 = plugin ] && echo "[]" || sleep 600')
-    extensions = asking(cli, Limits(look=2.0))
+    extensions = asking(cli)
     hanging = [asyncio.create_task(extensions.servers()) for _ in range(3)]
     await asyncio.sleep(0)
     assert await extensions.plugins() == ()
     assert not any(each.done() for each in hanging)
     for each in hanging:
-        with pytest.raises(CommandFailed):
-            await each
+        each.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
 
 
 async def test_nobody_waits_for_others_longer_than_the_limit(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ from claude_sessions.agreed import PLACE
 from claude_sessions.config import make_home
 from claude_sessions.daemon import open_daemon
 from claude_sessions.demo import Sandbox
-from claude_sessions.gateway.auth import Doorkeeper
+from claude_sessions.gateway.auth import Doorkeeper, Visitor
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
@@ -22,7 +23,7 @@ from claude_sessions.gateway.mcp.door import McpDoor
 from claude_sessions.gateway.metrics import Meter
 from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.server import application
-from claude_sessions.gateway.visits import Visits
+from claude_sessions.gateway.visits import MOST_OF_ONE, Visits
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import is_foreign
 from claude_sessions.people import Caller
@@ -49,6 +50,7 @@ FOREGROUND = {
     "params": {"name": "claude_fg", "arguments": {"session": "maker"}},
 }
 ACCEPT = {"Accept": "application/json, text/event-stream"}
+SHARED = {PLACE: "0123456789abcdef"}
 
 
 async def begun(port: Port, one: Agent) -> None:
@@ -135,17 +137,7 @@ async def test_who_leaves_has_nothing_in_the_foreground_any_longer(port: Port) -
 
 
 async def test_who_is_silent_for_long_is_taken_for_gone(port: Port) -> None:
-    daemon = port.daemon
-    visits = Visits(daemon.pool.clock)
-    house = House(
-        settings=daemon.settings,
-        pool=daemon.pool,
-        router=daemon.router,
-        visits=visits,
-        listing=Listing(daemon.pool),
-        meter=Meter(daemon.pool, daemon.router, visits),
-        runtime=Broadcast(daemon.log, daemon.pool.clock),
-    )
+    house = house_of(port)
     door = McpDoor(house, idle_seconds=0.2)
     await port.chat.type("/new --name maker hello")
     async with door.open(), bare(port, house, door) as http:
@@ -156,6 +148,21 @@ async def test_who_is_silent_for_long_is_taken_for_gone(port: Port) -> None:
         await eventually(lambda: len(house.visits) == 0)
         assert (await http.post("/mcp", json=FOREGROUND, headers=own)).status_code == 404
     await port.chat.idle("maker")
+
+
+def house_of(port: Port) -> House:
+    """Another in the same daemon, whose visits can be seen."""
+    daemon = port.daemon
+    visits = Visits(daemon.pool.clock)
+    return House(
+        settings=daemon.settings,
+        pool=daemon.pool,
+        router=daemon.router,
+        visits=visits,
+        listing=Listing(daemon.pool),
+        meter=Meter(daemon.pool, daemon.router, visits),
+        runtime=Broadcast(daemon.log, daemon.pool.clock),
+    )
 
 
 def bare(port: Port, house: House, door: McpDoor) -> httpx.AsyncClient:
@@ -226,13 +233,30 @@ async def test_nor_is_its_place(port: Port) -> None:
     async with agent(port) as one:
         await begun(port, one)
     for token in (port.token, theirs):
-        own = {**ACCEPT, PLACE: "0123456789abcdef", "Authorization": f"Bearer {token}"}
+        own = {**ACCEPT, **SHARED, "Authorization": f"Bearer {token}"}
         made = await port.http.post("/mcp", json=HELLO, headers=own)
         own["mcp-session-id"] = made.headers["mcp-session-id"]
         assert "result" in (await port.http.post("/mcp", json=FOREGROUND, headers=own)).json()
     front = (await port.chat.state("maker")).foreground
     assert len(front) == 2
     assert "mcp|owner-0123456789abcdef" in front
+
+
+async def test_a_place_is_left_with_the_last_connection_to_it(port: Port) -> None:
+    async with agent(port) as one:
+        await begun(port, one)
+    both = []
+    for _ in range(2):  # a bridge that lost sight of the daemon for a moment makes another
+        made = await port.http.post("/mcp", json=HELLO, headers=ACCEPT | SHARED)
+        both.append(ACCEPT | SHARED | {"mcp-session-id": made.headers["mcp-session-id"]})
+    old, new = both
+    await port.http.post("/mcp", json=FOREGROUND, headers=new)
+    await port.http.delete("/mcp", headers=old)
+    (gateway,) = port.daemon.pool.health.doors
+    await eventually(lambda: gateway().data["connections"] == 1)
+    assert (await port.chat.state("maker")).foreground
+    await port.http.delete("/mcp", headers=new)
+    await port.chat.until("maker", lambda s: not s.foreground)
 
 
 async def test_without_a_token_there_is_no_tool(port: Port) -> None:
@@ -282,20 +306,27 @@ async def test_the_log_says_who_used_what_at_whose_request(
         assert told in refused
 
 
-async def test_a_token_with_too_many_connections_gets_no_more_others_do(
-    port: Port, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("claude_sessions.gateway.visits.MOST_OF_ONE", 1)
-    auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
-    first, second = [await port.http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
-    assert (first.status_code, second.status_code) == (200, 429)
-    assert "1 open connections with this token" in second.json()["error"]["message"]
-    own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
-    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-    assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
-    assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
-    await port.http.delete("/mcp", headers=own)
-    assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
+async def test_a_token_with_too_many_connections_gets_no_more_others_do(port: Port) -> None:
+    house = house_of(port)
+    door = McpDoor(house)
+    auth = {"Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+    (token,) = (await port.call("claude-code.tokens"))["tokens"]
+    leaky = Visitor(name="leaky", role=Role.VIEWER, token=token["id"])
+    async with door.open(), bare(port, house, door) as http:
+        with ExitStack() as leaked:
+            for _ in range(MOST_OF_ONE - 1):
+                leaked.enter_context(house.visits.begun(leaky))
+            first, second = [await http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
+            assert (first.status_code, second.status_code) == (200, 429)
+            assert "500 open connections with this token" in second.json()["error"]["message"]
+            own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
+            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            assert (await http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+            assert (await http.post("/mcp", json=HELLO)).status_code == 200
+            assert len(house.visits) == MOST_OF_ONE + 1  # with the owner's
+            await http.delete("/mcp", headers=own)
+            await eventually(lambda: len(house.visits) == MOST_OF_ONE)
+            assert (await http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
 
 
 async def test_deleting_it_ends_it(port: Port) -> None:

@@ -17,14 +17,17 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import claude_sessions
+from claude_sessions import events as e
 from claude_sessions.agreed import LONGEST
 from claude_sessions.demo import Sandbox, Script, ScriptedModel, say, tool
-from claude_sessions.model import Role
+from claude_sessions.gateway.mcp.texts import LISTED
+from claude_sessions.model import Reason, Role, Status
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.gateway.mcp import Agent, Refusal
 from tests.gateway.port import Port, opened
 from tests.gateway.test_mcp_connections import HELLO, body, says
+from tests.log.words import born, happened
 from tests.process.machine import ENTRY
 
 
@@ -122,8 +125,15 @@ async def test_where_the_agents_directory_has_a_channel_it_lists_what_reports_th
             assert "mine" in listed
             assert "theirs" in listed  # begun from that very channel
             assert "alone" not in listed
-        for name in ("mine", "alone", "theirs"):
-            await port.chat.idle(name)
+            for name in ("mine", "alone", "theirs"):
+                await port.chat.idle(name)
+            await port.chat.type("/kill mine")
+            for name in (f"other{n}" for n in range(LISTED)):  # which ended later
+                over = e.SessionEnded(status=Status.KILLED, reason=Reason.USER)
+                await port.daemon.log.append(born(name), happened(over, name))
+            listed = await one.use("sessions")
+            assert "mine" in listed
+            assert "other" not in listed
 
 
 async def test_it_outlives_the_daemon(sandbox: Sandbox, workdir: Path) -> None:

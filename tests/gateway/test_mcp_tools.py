@@ -136,6 +136,19 @@ async def test_who_has_said_nothing_yet_has_no_output_yet(port: Port, script: Sc
         await port.chat.idle("maker")
 
 
+async def test_a_session_that_is_not_there_is_named_so_that_it_can_be_read(port: Port) -> None:
+    ref = f"\x1b[2J{'x' * 5000}"
+    async with agent(port) as one:
+        for tool, named in {
+            "output": {"session": ref},
+            "kill": {"session": ref},
+            "respond": {"session": ref, "message": "hello"},
+            "launch": {"resume_session_id": ref, "prompt": "hello"},
+        }.items():
+            with pytest.raises(Refusal, match=r'^Session "⟨U\+001B⟩\[2Jx{1,90}…" not found$'):
+                await one.use(tool, **named)
+
+
 async def test_whom_nobody_knows_is_not_found_in_the_seeds_words(port: Port) -> None:
     async with agent(port) as one:
         for tool in ("output", "fg", "bg", "kill"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from claude_sessions.demo import Script, bash, say
+from claude_sessions.demo import Script, bash, say, tool
 from claude_sessions.model import Role
+from claude_sessions.telegram.files import uploads_in
 from tests.gateway.port import Port
 
 
@@ -65,6 +66,18 @@ async def test_what_a_rule_decides_is_told_apart(script: Script, port: Port) -> 
     await port.chat.until("maker", lambda s: s.blocks == 1)
     assert (await figures(port))["approvals_total/rule/allow"] == 1
     await port.chat.idle("maker")
+
+
+async def test_what_a_person_has_sent_is_read_without_asking_one(
+    script: Script, port: Port
+) -> None:
+    sent = uploads_in(port.home) / "mine" / "notes.txt"
+    sent.parent.mkdir(parents=True)
+    sent.write_text("Notes.")
+    script.on("look", tool("Read", file_path=str(sent)), say("Read."))
+    await port.call("claude-code.launch", prompt="look", name="maker")
+    await port.chat.idle("maker")
+    assert (await figures(port))["approvals_total/rule/allow"] == 1
 
 
 async def test_they_need_a_token_of_whatever_role(port: Port) -> None:

@@ -74,7 +74,7 @@ async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Pat
 
 async def test_servers_that_hang_do_not_hide_those_that_work(port: Port, workdir: Path) -> None:
     """More of them than the claude program would try at a time."""
-    port.daemon.pool.extensions.limits = Limits(look=4.0)
+    port.daemon.pool.extensions.limits = Limits(look=8.0)
     works = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
     for name, config in {**dict.fromkeys("abcdefg", SLEEPS), "z": works}.items():
         new = {"name": name, "transport": "stdio", "config": config}

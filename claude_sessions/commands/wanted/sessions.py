@@ -164,6 +164,7 @@ class ListSessions(Command):
     TO: ClassVar[str] = "list sessions"
     status: str = "all"
     full: bool = False
+    origin: str | None = None  # only those that report there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,7 @@ class Connections:
         self._house = house
         self._cut = cut
         self._cutting: set[asyncio.Task[None]] = set()
+        self._channels: dict[str, str] = {}  # by connection; those of one bridge share theirs
 
     def begin(self, context: Context) -> None:
         connection, visitor = connection_of(context), visitor_of(context)
@@ -90,9 +91,9 @@ class Connections:
             self._end(id_, visitor)
             raise MCPError(code=error.code.rpc, message=str(error)) from error
         channel = f"{KIND}|{_place_of(context, visitor) or id_}"
-        connection.state[KIND] = channel
+        connection.state[KIND] = self._channels[id_] = channel
         visit.over.add_done_callback(lambda _: self._end(id_, visitor))
-        connection.exit_stack.push_async_callback(self._leave, agent(visitor, channel))
+        connection.exit_stack.push_async_callback(self._left, id_, agent(visitor, channel))
 
     def _end(self, connection: str, visitor: Visitor) -> None:
         task = asyncio.ensure_future(self._cut(connection, visitor))
@@ -102,6 +103,11 @@ class Connections:
     async def ended(self) -> None:
         if self._cutting:
             await asyncio.wait(self._cutting)
+
+    async def _left(self, connection: str, caller: Caller) -> None:
+        del self._channels[connection]
+        if caller.channel not in self._channels.values():  # else it has been made anew
+            await self._leave(caller)
 
     async def _leave(self, caller: Caller) -> None:
         """What it had in the foreground nobody watches any longer."""

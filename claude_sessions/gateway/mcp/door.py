@@ -28,7 +28,7 @@ from starlette.types import Message, Receive, Scope, Send
 from claude_sessions import __version__
 from claude_sessions.agreed import LONGEST
 from claude_sessions.cause import because
-from claude_sessions.errors import SessionsError
+from claude_sessions.errors import NoSession, SessionsError
 from claude_sessions.gateway.answers import Answer, request_id_of
 from claude_sessions.gateway.auth import Visitor
 from claude_sessions.gateway.entrance import Entrance, body_of
@@ -171,8 +171,9 @@ class McpDoor:
             log.debug("mcp.called", tool=tool.name, by=str(caller))
             return told
         except SessionsError as error:
-            log.info("mcp.refused", tool=tool.name, by=str(caller), why=str(error))
-            return _told(str(error), wrong=True)
+            said = error.plain if isinstance(error, NoSession) else str(error)
+            log.info("mcp.refused", tool=tool.name, by=str(caller), why=said)
+            return _told(said, wrong=True)
         except Exception:
             log.exception("mcp.failed", tool=tool.name)
             return _told("That went wrong on our side. The log says more.", wrong=True)

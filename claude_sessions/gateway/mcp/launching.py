@@ -17,7 +17,7 @@ from pydantic import Field
 from claude_sessions import commands as c
 from claude_sessions.commands.finding import directory_for
 from claude_sessions.engines.transcripts import ID
-from claude_sessions.errors import BadRequest, Conflict, NotFound, PoolFull, SessionsError
+from claude_sessions.errors import BadRequest, Conflict, NoSession, PoolFull, SessionsError
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.mcp import texts
 from claude_sessions.gateway.mcp.base import Desk, Params
@@ -141,10 +141,10 @@ async def _known(house: House, ref: str) -> SessionState | None:
     """None: no session yet. Part of a name is not enough: guards and cap would miss whose it is."""
     try:
         return await house.pool.book.find(ref)
-    except NotFound as error:
+    except NoSession:
         if ID.fullmatch(ref):
             return None
-        raise NotFound(f'Session "{ref}" not found') from error
+        raise
 
 
 async def _done(house: House, command: c.Command, caller: Caller) -> SessionState:

@@ -7,12 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from claude_sessions import commands as c
-from claude_sessions.errors import NoSession, NotFound
 from claude_sessions.gateway.mcp import texts
 from claude_sessions.gateway.mcp.base import Desk, Params, Tool
 from claude_sessions.gateway.mcp.launching import LaunchParams, launch
 from claude_sessions.people import Caller
-from claude_sessions.state import SessionState
 
 Ref = Annotated[str, Field(min_length=1)]
 Lines = Annotated[int, Field(ge=1, le=10_000)]
@@ -65,23 +63,9 @@ class StatsParams(Params):
     pass
 
 
-async def _session(desk: Desk, ref: str) -> SessionState:
-    try:
-        return await desk.house.pool.book.find(ref)
-    except NoSession as error:
-        raise NotFound(f'Session "{ref}" not found') from error
-
-
-async def _done(desk: Desk, command: c.Command, caller: Caller) -> c.Reply:
-    try:
-        return await desk.house.perform(command, caller)
-    except NoSession as error:
-        raise NotFound(f'Session "{error.ref}" not found') from error
-
-
 async def respond(desk: Desk, params: RespondParams, caller: Caller) -> str:
     caller.must_be(c.Respond.ROLE, c.Respond.TO)
-    state = await _session(desk, params.session)
+    state = await desk.house.pool.book.find(params.session)
     command = c.Respond(session=state.id, text=params.message, interrupt=params.interrupt)
     async with desk.responds.one_more(state) as nth:
         reply = await desk.house.perform(command, caller)
@@ -90,38 +74,35 @@ async def respond(desk: Desk, params: RespondParams, caller: Caller) -> str:
 
 async def foreground(desk: Desk, params: ForegroundParams, caller: Caller) -> str:
     command = c.Foreground(session=params.session, lines=params.lines, polled=True)
-    reply = await _done(desk, command, caller)
+    reply = await desk.house.perform(command, caller)
     return texts.foreground(reply.text, await desk.house.pool.book.load(reply.session or ""))
 
 
 async def background(desk: Desk, params: BackgroundParams, caller: Caller) -> str:
     command = c.Background(session=params.session or None, polled=True)
-    return (await _done(desk, command, caller)).text
+    return (await desk.house.perform(command, caller)).text
 
 
 async def kill(desk: Desk, params: KillParams, caller: Caller) -> str:
     caller.must_be(c.Kill.ROLE, c.Kill.TO)
-    before = await _session(desk, params.session)
+    before = await desk.house.pool.book.find(params.session)
     await desk.house.perform(c.Kill(session=before.id), caller)
     return texts.killed(await desk.house.pool.book.load(before.id), already=before.status.ended)
 
 
 async def output(desk: Desk, params: OutputParams, caller: Caller) -> str:
     command = c.Output(session=params.session, lines=params.lines, full=params.full)
-    return (await _done(desk, command, caller)).text
+    return (await desk.house.perform(command, caller)).text
 
 
 async def sessions(desk: Desk, params: SessionsParams, caller: Caller) -> str:
     wanted = ("starting", "running") if params.status == "running" else (params.status,)
-    replies = [await desk.house.perform(c.ListSessions(status=one), caller) for one in wanted]
+    own = _own_channel(desk)
+    commands = [c.ListSessions(status=one, origin=own) for one in wanted]
+    replies = [await desk.house.perform(command, caller) for command in commands]
     ids = [id_ for reply in replies for id_ in reply.data["sessions"]]
     total = sum(reply.data["total"] for reply in replies)
-    if (own := _own_channel(desk)) is None:
-        states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
-    else:
-        known = [await desk.house.pool.book.load(id_) for id_ in ids]
-        states = [state for state in known if state.origin == own]
-        total = len(states)
+    states = [await desk.house.pool.book.load(id_) for id_ in ids[: texts.LISTED]]
     return texts.listing(states, total, desk.house.clock.now())
 
 
