@@ -170,7 +170,7 @@ async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: M
         )
         token = made.out.strip()
         assert re.fullmatch(r"cs_\w+_\S+", token)
-        assert "ci · viewer · until " in made.err
+        assert "ci · viewer · expires " in made.err
         env = {"CLAUDE_SESSIONS_TOKEN": token}
         allowed = await machine.ran(*machine.client("ls"), env=env)
         assert allowed.code == 0
