@@ -163,6 +163,20 @@ async def test_each_refusal_has_its_exit_code_and_a_sentence(machine: Machine) -
     assert all(ran.out == "" for ran in answers)
 
 
+async def test_a_daemon_that_is_not_there_is_told_of_in_the_same_words_by_every_command(
+    machine: Machine,
+) -> None:
+    where = ("--url", "http://127.0.0.1:1")
+    env = {"CLAUDE_SESSIONS_TOKEN": "x" * 40}
+    ran = [
+        await machine.ran(*machine.client(*words, *where), env=env)
+        for words in (["ls"], ["tail", "-f", "one"], ["chat"])
+    ]
+    assert {each.code for each in ran} == {3}
+    (said,) = {each.err for each in ran}
+    assert "cannot be reached (Connection refused). Start it: claude-sessions run" in said
+
+
 async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: Machine) -> None:
     async with serving(machine):
         made = await machine.ran(
@@ -180,8 +194,12 @@ async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: M
         assert token not in listed
         assert "ci" in listed
         assert "opens nothing" in await tokens(machine, "revoke", "ci")
-        shut = await machine.ran(*machine.client("ls"), env=env)
-        assert (shut.code, shut.err) == (4, "Invalid token\n")
+        for words in (["ls"], ["tail", "-f", "one"]):
+            shut = await machine.ran(*machine.client(*words), env=env)
+            assert (shut.code, shut.err) == (
+                4,
+                "Invalid token: the one in CLAUDE_SESSIONS_TOKEN\n",
+            )
         assert (await tokens(machine, "list")).startswith("No tokens.")
 
 
