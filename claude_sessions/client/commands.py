@@ -188,7 +188,11 @@ def approve(
     with answering():
         wider = scope if scope is not Reach.ONCE else None
         line = _deciding(approval, deny=deny, answer=answer, scope=wider)
-        _chat(Given(url=url, token_file=token_file, home=home), line, as_json)
+        given = Given(url=url, token_file=token_file, home=home)
+        if approval is None and as_json:  # all of each question, not only its id
+            show_json(rpc(given).call("claude-code.approvals"))
+        else:
+            _chat(given, line, as_json)
 
 
 def _deciding(

@@ -46,9 +46,9 @@ async def said(machine: Machine, session: str, words: str) -> None:
 async def waiting(machine: Machine) -> str:
     """The id of what waits for a decision."""
     async with asyncio.timeout(PATIENCE):
-        while not (ids := (await told(machine, "approve"))["data"]["approvals"]):
+        while not (found := (await told(machine, "approve"))["approvals"]):
             pass
-    return str(ids[0])
+    return str(found[0]["approvalId"])
 
 
 async def test_without_a_daemon_it_says_so_and_exits_with_3(machine: Machine) -> None:
@@ -70,6 +70,8 @@ async def test_a_session_from_the_first_command_to_the_last(
         assert launched["name"] == "maker"
         approval = await waiting(machine)
         assert f"· {approval}\n   Bash  touch made" in await done(machine, "approve")
+        (asked,) = (await told(machine, "approve"))["approvals"]
+        assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "touch made")
         assert "Allowed once" in await done(machine, "approve", approval)
         await said(machine, "maker", "It is made.")
         assert (await done(machine, "tail", "-n", "1", "maker")) == "It is made.\n"
