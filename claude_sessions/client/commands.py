@@ -78,7 +78,11 @@ def new(
     prompt: Words = None,
     name: Annotated[str | None, typer.Option("--name", help="What it is called.")] = None,
     directory: Annotated[
-        str | None, typer.Option("--dir", help="Where it works; ./here, or a project's name.")
+        str | None,
+        typer.Option(
+            "--dir",
+            help="Where it works: ./here, or a project; default: [sessions] default_workdir.",
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option("--model")] = None,
     mode: Annotated[
