@@ -134,6 +134,7 @@ class Stats(Shape):
     total_cost_usd: float
     cost_per_day: dict[str, float]
     sessions_by_status: dict[str, int]
+    """Runs: one that was resumed counts again when it ends, and one that sleeps not at all."""
     total_launched: int
     average_duration_ms: int
     most_expensive: Dearest | None
