@@ -17,6 +17,7 @@ URL = "CLAUDE_SESSIONS_URL"
 TOKEN = "CLAUDE_SESSIONS_TOKEN"  # the name of a variable
 START = "Start it: claude-sessions run"
 PATH = re.compile(r"[!-~]*")  # what else there is has to be written as %20
+REFUSED = ("INVALID_TOKEN", "TOKEN_EXPIRED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Given:
 class Address:
     url: str  # without a slash at its end
     token: str
+    source: str  # of the token
 
     @property
     def parts(self) -> SplitResult:
@@ -45,13 +47,19 @@ class Address:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
+    def refused(self, code: str, message: str) -> Failed:
+        """The daemon does not know where a token comes from that it does not take."""
+        said = f"{message}: the one in {self.source}" if code in REFUSED else message
+        return Failed.told(code, said)
+
 
 def locate(given: Given, environ: Mapping[str, str]) -> Address:
     """Looked up each time: a daemon that starts anew may have another port."""
     home = home_path(given.home)
     elsewhere = given.url or environ.get(URL)
     url = _checked(elsewhere or _written(home))
-    return Address(url=url, token=_token(given, environ, home, url, own=not elsewhere))
+    token, source = _token(given, environ, home, url, own=not elsewhere)
+    return Address(url=url, token=token, source=source)
 
 
 def _written(home: Path) -> str:
@@ -76,19 +84,22 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _token(given: Given, environ: Mapping[str, str], home: Path, url: str, *, own: bool) -> str:
-    """`own`: the daemon itself says in the home that it is there."""
+def _token(
+    given: Given, environ: Mapping[str, str], home: Path, url: str, *, own: bool
+) -> tuple[str, str]:
+    """And where it is from. `own`: the daemon itself says in the home that it is there."""
     if given.token_file is not None:
-        return read_token(typed("--token-file", given.token_file), named="--token-file")
+        file = typed("--token-file", given.token_file)
+        return read_token(file, named="--token-file"), str(file)
     if token := environ.get(TOKEN, "").strip():
-        return _fitting(token)
+        return _fitting(token), TOKEN
     if not own and not is_here(url):
         said = f"The token of this machine's own daemon is not sent to {url}."
         raise Failed(f"{said} Give one with --token-file or {TOKEN}.", Exit.UNAUTHORISED)
     if not (home / FILE).exists():
         said = f"There is no token: {home / FILE} does not exist."
         raise Failed(f"{said} Give one with --token-file or {TOKEN}.", Exit.UNAUTHORISED)
-    return read_token(home / FILE)
+    return read_token(home / FILE), str(home / FILE)
 
 
 def _fitting(token: str) -> str:

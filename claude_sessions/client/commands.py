@@ -78,7 +78,11 @@ def new(
     prompt: Words = None,
     name: Annotated[str | None, typer.Option("--name", help="What it is called.")] = None,
     directory: Annotated[
-        str | None, typer.Option("--dir", help="Where it works; ./here, or a project's name.")
+        str | None,
+        typer.Option(
+            "--dir",
+            help="Where it works: ./here, or a project; default: [sessions] default_workdir.",
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option("--model")] = None,
     mode: Annotated[
@@ -188,7 +192,11 @@ def approve(
     with answering():
         wider = scope if scope is not Reach.ONCE else None
         line = _deciding(approval, deny=deny, answer=answer, scope=wider)
-        _chat(Given(url=url, token_file=token_file, home=home), line, as_json)
+        given = Given(url=url, token_file=token_file, home=home)
+        if approval is None and as_json:  # all of each question, not only its id
+            show_json(rpc(given).call("claude-code.approvals"))
+        else:
+            _chat(given, line, as_json)
 
 
 def _deciding(

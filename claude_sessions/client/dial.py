@@ -29,15 +29,16 @@ async def dial(address: Address, name: str, *, watching: bool = False) -> Client
             proxy=None,
         )
     except InvalidStatus as error:
-        raise _refusal(error.response.status_code, bytes(error.response.body or b"")) from error
+        body = bytes(error.response.body or b"")
+        raise _refusal(address, error.response.status_code, body) from error
     except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed, ValueError) as error:
         raise unreachable(address, error) from error
 
 
-def _refusal(status: int, body: bytes) -> Failed:
+def _refusal(address: Address, status: int, body: bytes) -> Failed:
     try:
         said = json.loads(body)["error"]
-        return Failed.told(str(said["code"]), str(said["message"]))
+        return address.refused(str(said["code"]), str(said["message"]))
     except (ValueError, LookupError, TypeError):
         away = Exit.AWAY if status >= 500 else Exit.FAILED
         return Failed(f"The daemon answered {status} and did not say why.", away)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -32,7 +34,7 @@ class Rpc:
             raise Failed(f"{self._address.url} does not speak JSON-RPC (it answered {status}).")
         if "result" in told:
             return told["result"]
-        raise _refusal(told.get("error"), status)
+        raise _refusal(self._address, told.get("error"), status)
 
     def chat(self, line: str) -> dict[str, Any]:
         """What a line of chat does, as `{text, data, session, actions}`."""
@@ -74,10 +76,12 @@ def unreachable(address: Address, error: Exception) -> Failed:
 
 
 def _why(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):  # asyncio has its own words for it
+        return os.strerror(errno.ECONNREFUSED)
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _refusal(error: Any, status: int) -> Failed:
+def _refusal(address: Address, error: Any, status: int) -> Failed:
     """Of a call, or of the door, which speaks in another envelope."""
     if not isinstance(error, dict):
         return Failed(f"The daemon answered {status} and did not say why.")
@@ -86,4 +90,4 @@ def _refusal(error: Any, status: int) -> Failed:
         return Failed.told("METHOD_NOT_FOUND", message)
     data = error.get("data")
     code = data.get("code", "") if isinstance(data, dict) else error.get("code")
-    return Failed.told(str(code), message)
+    return address.refused(str(code), message)

@@ -13,7 +13,8 @@ from claude_sessions.approvals.visible import one_line
 from claude_sessions.commands.figures import count, money, span
 
 GAP = "  "
-NARROWEST = 12  # columns of a last column that is cut
+WORDS = 12  # columns that a prompt has at least
+SHORTEST = len("DIRECTORY")
 
 Told = Mapping[str, Any]
 
@@ -26,7 +27,25 @@ def sessions(
         return ['No sessions. claude-sessions new "…" starts one.']
     rows = [_session(each, now, home or os.path.expanduser("~")) for each in told["sessions"]]
     head = ("NAME", "STATUS", "SINCE", "DIRECTORY", "COST", "PROMPT")
-    return [*aligned([head, *rows], width=width), count(told["count"], "session")]
+    fitting = [head, *rows] if width is None else _fitting([head, *rows], width)
+    return [*aligned(fitting, width=width), count(told["count"], "session")]
+
+
+def _fitting(rows: Sequence[tuple[str, ...]], width: int) -> list[tuple[str, ...]]:
+    """Of a directory the end says most, so where there is no room it loses its beginning."""
+    others = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    taken = sum(others[:3]) + others[4] + len(GAP) * 5 + WORDS
+    room = max(width - taken, SHORTEST)
+    return [(*row[:3], _end(row[3], room), *row[4:]) for row in rows]
+
+
+def _end(text: str, room: int) -> str:
+    text = one_line(text, 500)
+    if cell_len(text) <= room:
+        return text
+    while cell_len(text) >= room:
+        text = text[1:]
+    return f"…{text}"
 
 
 def _session(each: Told, now: float, home: str) -> tuple[str, ...]:
@@ -56,33 +75,30 @@ def launched(told: Told, *, home: str | None = None) -> list[str]:
 def tokens(told: Told) -> list[str]:
     if not told["tokens"]:
         return ["No tokens. claude-sessions token new --role viewer --days 30 makes one."]
-    head = ("ID", "NAME", "ROLE", "UNTIL", "MADE BY")
+    head = ("ID", "NAME", "ROLE", "EXPIRES", "MADE BY")
     rows = [
-        (each["id"], each["name"], each["role"], until(each), each["createdBy"])
+        (each["id"], each["name"], each["role"], expiry(each), each["createdBy"])
         for each in told["tokens"]
     ]
     return aligned([head, *rows])
 
 
-def until(token: Told) -> str:
+def expiry(token: Told) -> str:
     if token["expiresAt"] is None:
-        return "it is revoked"
+        return "never"
     at = datetime.fromisoformat(token["expiresAt"]).astimezone(UTC)
     return f"{at:%Y-%m-%d %H:%M} UTC" + (" (expired)" if token["expired"] else "")
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
-    """Columns below each other, whatever the width of their characters; the last one is cut."""
+    """Columns below each other, whatever the width of their characters; no line is wider."""
     shown = [[one_line(cell, 500) for cell in row] for row in rows]
     columns = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
-    room = None
-    if width is not None:
-        room = max(width - sum(columns[:-1]) - len(GAP) * (len(columns) - 1), NARROWEST)
     lines = []
     for row in shown:
         *first, last = row
         cells = [set_cell_size(c, size) for c, size in zip(first, columns, strict=False)]
-        lines.append(GAP.join([*cells, _cut(last, room)]).rstrip())
+        lines.append(_cut(GAP.join([*cells, last]).rstrip(), width))
     return lines
 
 

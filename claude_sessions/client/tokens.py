@@ -40,7 +40,7 @@ def new(
             show_json(made)
             return
         show([made["token"]])
-        about = f"{made['name']} · {made['role']} · until {tables.until(made)} · {made['id']}"
+        about = f"{made['name']} · {made['role']} · expires {tables.expiry(made)} · {made['id']}"
         typer.echo(f"{about}\nIt is not shown again.", err=True)
 
 

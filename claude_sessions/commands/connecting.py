@@ -121,7 +121,8 @@ async def authenticate(pool: Pool, command: c.AuthMcpServer, caller: Caller) -> 
     if server.standing is Standing.RUNNING:
         return _let_in(f"{name} is connected: no login is wanted.")
     if not server.needs_login:
-        raise Conflict(f"{name} asks for no login now: {server.problem or 'it does not answer'}.")
+        problem = server.problem or "it does not answer"
+        raise Conflict(f"{name} asks for no login now: {problem.rstrip('.?!')}.")
     address = await pool.extensions.logins.begin(name, where)
     text, actions = extended.log_in(server, address, command.directory)
     waits: dict[str, Any] = {"authRequired": True, "authUrl": address, "status": "pending"}

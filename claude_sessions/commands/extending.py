@@ -119,7 +119,7 @@ async def add_marketplace(pool: Pool, command: c.AddMarketplace, caller: Caller)
     by_people_only(caller)
     source = command.source.strip()
     if asked.is_path(source):
-        source = pool.workdirs.resolve(source)
+        source = pool.workdirs.resolve(source, to="take plugins from")
     before = {each.name for each in await pool.extensions.marketplaces()}
     output = await pool.extensions.add_marketplace(source)
     added = None

@@ -19,14 +19,21 @@ class Workdirs:
         """Of a path whose links have been followed."""
         return any(path.is_relative_to(root) for root in self._allowed)
 
-    def resolve(self, given: str | None, *, missing: type[SessionsError] = BadRequest) -> str:
+    def resolve(
+        self,
+        given: str | None,
+        *,
+        to: str = "start in",
+        missing: type[SessionsError] = BadRequest,
+    ) -> str:
+        """`to`: what cannot be done with one that is outside."""
         path = self._default
         if given:
             path = self._path(given)
         if not self.holds(path):
             allowed = ", ".join(shown(root) for root in self._allowed)
             raise Forbidden(
-                f"Cannot start in {shown(path)}: it is outside the allowed directories.\n"
+                f"Cannot {to} {shown(path)}: it is outside the allowed directories.\n"
                 f"Allowed: {allowed}. Add it under [sessions] workdirs."
             )
         if not path.exists():

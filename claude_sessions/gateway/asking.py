@@ -18,12 +18,16 @@ TOKEN = "token"
 class Query(BaseModel):
     """As it stands in an address."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Body(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=False
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=False,
+        use_attribute_docstrings=True,
     )
 
 

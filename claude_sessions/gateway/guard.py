@@ -27,6 +27,7 @@ from claude_sessions.model import new_id
 
 HERE = ("127.0.0.1", "localhost", "[::1]")
 MAX_HEADERS = 32 * 1024  # with the address
+BEGINS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -46,6 +47,7 @@ class Guard:
             return
         headers = Headers(scope=scope)
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
+        send = _with_id(send, request_id_of(scope))
         with structlog.contextvars.bound_contextvars(request_id=request_id_of(scope)):
             try:
                 _check_size(scope)
@@ -53,7 +55,7 @@ class Guard:
             except Refused as error:
                 await refuse(error, scope, receive, send)
             else:
-                await self._app(scope, _Bounded(receive), _with_id(send, request_id_of(scope)))
+                await self._app(scope, _Bounded(receive), send)
 
     def _check(self, headers: Headers) -> None:
         host = headers.get("host", "").lower()
@@ -105,7 +107,7 @@ def _request_id(headers: Headers) -> str:
 
 def _with_id(send: Send, request_id: str) -> Send:
     async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in BEGINS:
             headers = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             message = {**message, "headers": headers}
         await send(message)

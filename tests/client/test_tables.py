@@ -65,13 +65,21 @@ def test_columns_stand_below_each_other_whatever_is_in_them(rows: list[tuple[str
     assert len({cell_len(line.partition("│")[0]) for line in lines}) == 1
 
 
-@given(prompt=st.text(max_size=300), width=st.integers(70, 200))
-def test_a_line_never_is_wider_than_the_terminal(prompt: str, width: int) -> None:
-    _, line, _ = listed(session(prompt=prompt), width=width)
-    assert cell_len(line) <= width
+@given(prompt=st.text(max_size=300), directory=st.text(max_size=90), width=st.integers(20, 200))
+def test_a_line_never_is_wider_than_the_terminal(prompt: str, directory: str, width: int) -> None:
+    head, line, _ = listed(session(prompt=prompt, workdir=directory), width=width)
+    assert max(map(cell_len, (head, line))) <= width
 
 
-def test_a_token_says_until_when_it_opens() -> None:
+def test_of_a_long_directory_the_end_is_seen_and_what_stands_behind_it() -> None:
+    deep = "/srv/checkouts/customers/acme/services/backend"
+    _, line, _ = listed(session(workdir=deep), width=80)
+    assert (
+        line == "fix-auth  🟢 running  3 h    …stomers/acme/services/backend  $0.75  Users are l…"
+    )
+
+
+def test_a_token_says_when_it_expires() -> None:
     facts = {"id": "t1", "name": "ci", "role": "viewer", "createdBy": "owner (gateway)"}
     ends = "2026-12-18T20:55:00+00:00"
     told = [
@@ -79,5 +87,5 @@ def test_a_token_says_until_when_it_opens() -> None:
         {**facts, "expiresAt": ends, "expired": True},
     ]
     _, without_end, over = tables.tokens({"tokens": told})
-    assert "  it is revoked  " in without_end
+    assert "  never  " in without_end
     assert "2026-12-18 20:55 UTC (expired)" in over

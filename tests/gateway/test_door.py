@@ -188,12 +188,15 @@ async def test_who_listens_everywhere_is_found_by_this_machines_own_programs(
 async def test_pages_of_others_reach_nothing(
     port: Port, headers: dict[str, str], status: int
 ) -> None:
-    assert (await port.http.post("/rpc", json=LIST, headers=headers)).status_code == status
+    answer = await port.http.post("/rpc", json=LIST, headers=headers | {"X-Request-Id": "mine-7"})
+    assert answer.status_code == status
+    assert answer.headers["x-request-id"] == "mine-7"
     if "Origin" in headers:
         assert "access-control-allow-origin" not in (await port.http.get("/health")).headers
         with pytest.raises(InvalidStatus) as refused:
             await connect(port.ws + "/rpc", origin=headers["Origin"])  # type: ignore[arg-type]
         assert refused.value.response.status_code == 403
+        assert refused.value.response.headers["x-request-id"]
 
 
 async def test_names_and_pages_that_are_configured_are_let_in(

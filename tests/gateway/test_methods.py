@@ -25,6 +25,21 @@ async def checked(port: Port, method: str, **params: Any) -> Any:
     return result
 
 
+async def test_what_no_name_or_type_says_of_a_parameter_is_described(port: Port) -> None:
+    discovered = await port.call("rpc.discover")
+    methods = {each["name"]: each["params"] for each in discovered["methods"]}
+    for method, name in [
+        ("claude-code.launch", "workdir"),
+        ("claude-code.launch", "maxBudgetUsd"),
+        ("claude-code.kill", "session"),
+        ("claude-code.approve", "answers"),
+        ("claude-code.events", "limit"),
+        ("claude-code.plugins.install", "plugin"),
+    ]:
+        (param,) = (each for each in methods[method] if each["name"] == name)
+        assert param["schema"]["description"], (method, name)
+
+
 async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
     discovered = await port.call("rpc.discover")
     assert {each["name"] for each in discovered["methods"]} == set(METHODS)

@@ -64,6 +64,18 @@ def test_whatever_a_command_may_be_refused_with_is_in_every_answer_to_it() -> No
         assert told["401"]["description"] == "INVALID_TOKEN, TOKEN_EXPIRED, UNAUTHORIZED"
 
 
+def test_what_no_name_or_type_says_of_a_field_is_described() -> None:
+    told = openapi.document()["components"]["schemas"]
+    for model, field in [
+        ("NewPlugin", "package"),
+        ("NewMarketplace", "url"),
+        ("NewSession", "forkFromSnapshot"),
+        ("Approval", "persist"),
+        ("Approval", "answers"),
+    ]:
+        assert told[model]["properties"][field]["description"], (model, field)
+
+
 def references(part: Any) -> Iterator[str]:
     if isinstance(part, dict):
         if isinstance(ref := part.get("$ref"), str):

@@ -134,7 +134,7 @@ async def test_a_plugin_of_one_directory_is_off_elsewhere(stocked: Chat, workdir
         ("/plugins install -- --scope=user", "cannot be a plugin"),
         ("/plugins install tiny --scope local", "say which with --dir"),
         ("/plugins install tiny --scope local --dir /etc", "outside the allowed directories"),
-        ("/plugins marketplace add /etc", "outside the allowed directories"),
+        ("/plugins marketplace add /etc", "Cannot take plugins from /etc: it is outside the"),
         ("/plugins marketplace add ext::sh", "A marketplace comes from"),
         ("/plugins marketplace remove nope --yes", "claude plugin marketplace remove nope failed"),
     ],
@@ -272,7 +272,9 @@ async def test_nobody_logs_in_where_no_login_is_wanted(chat: Chat, workdir: Path
     plain = await chat.reply("/mcp auth tiny")
     assert plain.data == {"authRequired": False, "status": "not_required"}
     await chat.type("/mcp add gone http://127.0.0.1:9/mcp")
-    assert "gone asks for no login now: ECONNREFUSED" in await chat.type("/mcp auth gone")
+    why = await chat.type("/mcp auth gone")
+    assert "gone asks for no login now: ECONNREFUSED" in why
+    assert "?." not in why
 
 
 # --- who may

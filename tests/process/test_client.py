@@ -46,9 +46,9 @@ async def said(machine: Machine, session: str, words: str) -> None:
 async def waiting(machine: Machine) -> str:
     """The id of what waits for a decision."""
     async with asyncio.timeout(PATIENCE):
-        while not (ids := (await told(machine, "approve"))["data"]["approvals"]):
+        while not (found := (await told(machine, "approve"))["approvals"]):
             pass
-    return str(ids[0])
+    return str(found[0]["approvalId"])
 
 
 async def test_without_a_daemon_it_says_so_and_exits_with_3(machine: Machine) -> None:
@@ -70,6 +70,8 @@ async def test_a_session_from_the_first_command_to_the_last(
         assert launched["name"] == "maker"
         approval = await waiting(machine)
         assert f"· {approval}\n   Bash  touch made" in await done(machine, "approve")
+        (asked,) = (await told(machine, "approve"))["approvals"]
+        assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "touch made")
         assert "Allowed once" in await done(machine, "approve", approval)
         await said(machine, "maker", "It is made.")
         assert (await done(machine, "tail", "-n", "1", "maker")) == "It is made.\n"
@@ -163,6 +165,20 @@ async def test_each_refusal_has_its_exit_code_and_a_sentence(machine: Machine) -
     assert all(ran.out == "" for ran in answers)
 
 
+async def test_a_daemon_that_is_not_there_is_told_of_in_the_same_words_by_every_command(
+    machine: Machine,
+) -> None:
+    where = ("--url", "http://127.0.0.1:1")
+    env = {"CLAUDE_SESSIONS_TOKEN": "x" * 40}
+    ran = [
+        await machine.ran(*machine.client(*words, *where), env=env)
+        for words in (["ls"], ["tail", "-f", "one"], ["chat"])
+    ]
+    assert {each.code for each in ran} == {3}
+    (said,) = {each.err for each in ran}
+    assert "cannot be reached (Connection refused). Start it: claude-sessions run" in said
+
+
 async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: Machine) -> None:
     async with serving(machine):
         made = await machine.ran(
@@ -170,7 +186,7 @@ async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: M
         )
         token = made.out.strip()
         assert re.fullmatch(r"cs_\w+_\S+", token)
-        assert "ci · viewer · until " in made.err
+        assert "ci · viewer · expires " in made.err
         env = {"CLAUDE_SESSIONS_TOKEN": token}
         allowed = await machine.ran(*machine.client("ls"), env=env)
         assert allowed.code == 0
@@ -180,8 +196,12 @@ async def test_a_token_opens_what_its_role_allows_until_it_is_revoked(machine: M
         assert token not in listed
         assert "ci" in listed
         assert "opens nothing" in await tokens(machine, "revoke", "ci")
-        shut = await machine.ran(*machine.client("ls"), env=env)
-        assert (shut.code, shut.err) == (4, "Invalid token\n")
+        for words in (["ls"], ["tail", "-f", "one"]):
+            shut = await machine.ran(*machine.client(*words), env=env)
+            assert (shut.code, shut.err) == (
+                4,
+                "Invalid token: the one in CLAUDE_SESSIONS_TOKEN\n",
+            )
         assert (await tokens(machine, "list")).startswith("No tokens.")
 
 

@@ -17,10 +17,12 @@ class MakeParams(Params):
     name: Annotated[str, Field(min_length=1, max_length=64)]
     role: Role = Role.VIEWER
     days: Annotated[float | None, Field(gt=0, le=3650)] = None
+    """Until it expires; default: never."""
 
 
 class RefParams(Params):
     ref: Annotated[str, Field(min_length=1)]
+    """Its id or its name."""
 
 
 class Issued(Shape):

@@ -22,14 +22,23 @@ class Params(BaseModel):
     """By name, in either spelling: `maxBudgetUsd` or `max_budget_usd`."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
     )
 
 
 class Shape(BaseModel):
     """Of a result. It describes; what is given back is not checked against it, but for in tests."""
 
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
 
 
 class Nothing(Params):

@@ -42,13 +42,19 @@ class Approvals(Shape):
 
 class ApproveParams(Params):
     approval_id: str | None = None
+    """Required, unless toolUseId is given."""
     tool_use_id: str | None = None
     decision: Verdict
     scope: Scope = Scope.ONCE
+    """once: this one alone; any other also makes a rule."""
     reason: str = ""
+    """Told to Claude with a denial."""
     input: dict[str, Any] | None = None
+    """To run instead of Claude's own."""
     mode: PermissionMode | None = None
+    """With a plan: the mode to go on in."""
     answers: tuple[Text, ...] = ()
+    """One a question, in their order: an option's label or number, or words of one's own."""
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
@@ -85,14 +91,18 @@ class Rules(Shape):
 class AddParams(Params):
     verdict: Verdict
     pattern: Text
+    """As `Bash(npm test)`."""
     scope: Longer = "project"
     session: str | None = None
+    """The one that is meant, or (with the scope project) whose directory is."""
     directory: str | None = None
     seconds: Annotated[float | None, Field(gt=0, le=315_360_000)] = None
+    """Default: until it is revoked."""
 
 
 class RuleParams(Params):
     rule: Text
+    """Its id."""
 
 
 class Changed(Shape):

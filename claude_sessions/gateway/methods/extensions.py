@@ -15,19 +15,24 @@ from claude_sessions.people import Caller
 
 class PlaceParams(Params):
     directory: str | None = None
+    """The one that is meant; default: what holds everywhere."""
 
 
 class ListParams(PlaceParams):
     available: bool = False
+    """Also what could be installed."""
 
 
 class PluginParams(PlaceParams):
     plugin: Text
+    """As plugin@marketplace."""
     scope: ConfigScope | None = None
+    """project and local need a directory."""
 
 
 class SourceParams(Params):
     source: Text
+    """A directory, owner/repository or an address."""
 
 
 class NameParams(Params):
@@ -40,19 +45,23 @@ class ServerParams(PlaceParams):
 
 class RemoveParams(ServerParams):
     scope: ConfigScope | None = None
+    """project and local need a directory."""
 
 
 class AddParams(RemoveParams):
     transport: Transport = Transport.STDIO
     command: str = ""
+    """For stdio, with `args` and `env`."""
     args: tuple[str, ...] = ()
     url: str = ""
+    """For http and sse, with `headers`."""
     env: Annotated[dict[str, str], Field(max_length=100)] = Field(default_factory=dict)
     headers: Annotated[dict[str, str], Field(max_length=100)] = Field(default_factory=dict)
 
 
 class AuthParams(ServerParams):
     answer: str | None = None
+    """The address where the browser was sent to in the end."""
 
 
 class Plugin(Shape):

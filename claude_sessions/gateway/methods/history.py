@@ -29,17 +29,24 @@ Kinds = Annotated[tuple[str, ...], Field(max_length=50)]
 
 class EventsParams(Params):
     after: Position = 0
+    """A place in the log; 0: its beginning."""
     session: str | None = None
     types: Kinds = ()
+    """As `approval.*`; none: all."""
     limit: Annotated[int, Field(ge=1, le=LONGEST_PAGE)] = PAGE
+    """How many are looked at: where `types` leaves some out there are fewer, or none."""
 
 
 class SubscribeParams(Params):
-    after: Position | None = None  # None: from now on
-    epoch: str | None = None  # the log that `after` is a place in; None: this one
+    after: Position | None = None
+    """A place in the log; default: from now on."""
+    epoch: str | None = None
+    """The log that `after` is a place in; default: this one."""
     session: str | None = None
     types: Kinds = ()
+    """As `approval.*`; none: all."""
     signals: bool = False
+    """Also what is live only, as assistant.delta."""
 
 
 class UnsubscribeParams(Params):
@@ -48,7 +55,8 @@ class UnsubscribeParams(Params):
 
 class Page(Shape):
     events: list[dict[str, Any]]
-    position: int  # where the next page begins
+    position: int
+    """Where the next page begins: its `after`."""
     has_more: bool
     epoch: str
 

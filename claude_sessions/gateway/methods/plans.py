@@ -15,6 +15,7 @@ from claude_sessions.people import Caller
 
 class SearchParams(Params):
     search: str | None = None
+    """Part of a name or a path."""
 
 
 class Project(Shape):
@@ -48,18 +49,23 @@ class Schedules(Shape):
 
 class ScheduleParams(Params):
     when: Text
+    """A cron line (0 9 * * 1-5), in 2h, or at 18:30."""
     prompt: Text
     name: str | None = None
     workdir: str | None = None
+    """A directory, or a project's name; default: the configured one."""
     zone: str | None = None
+    """As Europe/Berlin; default: this machine's."""
     model: str | None = None
     permission_mode: PermissionMode | None = None
     max_budget_usd: Annotated[float | None, Field(gt=0, le=100_000)] = None
     once: bool = False
+    """Each session is one turn."""
 
 
 class OneParams(Params):
     schedule: Text
+    """Its id or its name."""
 
 
 class Changed(Shape):

@@ -49,17 +49,27 @@ class Sessions(Shape):
 class LaunchParams(Params):
     prompt: Text
     name: str | None = None
+    """A taken one gets a number; default: made from the prompt."""
     workdir: str | None = None
+    """A directory, or a project's name; default: the configured one."""
     model: str | None = None
     max_budget_usd: Annotated[float | None, Field(ge=0, le=100_000)] = None
+    """What it may spend; without, or with 0: the configured budget."""
     system_prompt: str | None = None
+    """Added to Claude Code's own."""
     allowed_tools: tuple[str, ...] = ()
+    """What it need not ask for, as `Bash(npm test)`."""
     resume_session_id: str | None = None
+    """Go on with this session (name, id or Claude's id) instead of starting one."""
     fork_session: bool = False
+    """With resumeSessionId: branch off, and leave that session as it is."""
     multi_turn_disabled: bool = False
+    """One turn, and it is over."""
     origin_channel: str | None = None
+    """Who hears of it, as telegram|123456789; default: as configured."""
     permission_mode: PermissionMode | None = None
     queue: bool = False
+    """Wait in line when every process is at work."""
 
 
 class Launched(Shape):
@@ -72,7 +82,9 @@ class Launched(Shape):
 
 class OneParams(Params):
     session: str | None = None
+    """Its name or its id; required, unless `id` is given."""
     id: str | None = None
+    """Another name for `session`."""
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
@@ -94,7 +106,9 @@ class Killed(Shape):
 
 class OutputParams(OneParams):
     lines: Annotated[int, Field(ge=1, le=100_000)] = 50
+    """So many blocks, the last ones."""
     full: bool = False
+    """All of them."""
 
 
 class Output(Shape):
@@ -120,6 +134,7 @@ class Stats(Shape):
     total_cost_usd: float
     cost_per_day: dict[str, float]
     sessions_by_status: dict[str, int]
+    """Runs: one that was resumed counts again when it ends, and one that sleeps not at all."""
     total_launched: int
     average_duration_ms: int
     most_expensive: Dearest | None

@@ -19,8 +19,11 @@ Dollars = Annotated[float, Field(gt=0, le=100_000)]
 class RespondParams(OneParams):
     message: Text
     interrupt: bool = False
+    """Instead of the turn that runs."""
     steer: bool = False
+    """Into the turn that runs."""
     queue: bool = False
+    """Wait in line when every process is at work."""
 
     @model_validator(mode="after")
     def _has_one_way(self) -> Self:
@@ -52,15 +55,18 @@ class ResumeParams(OneParams):
     permission_mode: PermissionMode | None = None
     max_budget_usd: Dollars | None = None
     queue: bool = False
+    """Wait in line when every process is at work."""
 
 
 class ForkParams(ResumeParams):
     name: str | None = None
     turn: Annotated[int | None, Field(ge=1)] = None
+    """The one to branch off after; default: the last."""
 
 
 class LineParams(Params):
     line: Text
+    """As it is typed in a chat: /diff fix-auth."""
 
 
 class Action(Shape):

@@ -35,14 +35,20 @@ Input = Annotated[dict[str, JsonValue] | None, Field(max_length=1000)]
 
 class Approval(Body):
     approval_id: Ref = None
+    """This or toolUseId, one of them."""
     tool_use_id: Ref = None
     decision: Verdict
     persist: bool | None = None
+    """true: make a rule, without a scope for the project; false: once, whatever the scope."""
     scope: Scope | None = None
     modified_args: Input = None
+    """Another name for modifiedInput."""
     modified_input: Input = None
+    """To run instead of Claude's own."""
     reason: Annotated[str, Field(max_length=10_000)] = ""
+    """Told to Claude with a denial."""
     answers: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=20)] = ()
+    """One a question, in their order: an option's label or number, or words of one's own."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

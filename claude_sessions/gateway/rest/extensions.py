@@ -25,6 +25,7 @@ Settings = Annotated[dict[str, str], Field(max_length=100)]
 
 class Where(Query):
     directory: Place = None
+    """The one that is meant; default: what holds everywhere."""
 
 
 class Removal(Where):
@@ -33,19 +34,24 @@ class Removal(Where):
 
 class Placed(Body):
     scope: ConfigScope | None = None
+    """project and local need a directory."""
     directory: Place = None
+    """The one that is meant; default: what holds everywhere."""
 
 
 class NewPlugin(Placed):
     package: Name
+    """As plugin@marketplace."""
 
 
 class NamedPlugin(Placed):
     name: Name
+    """As plugin@marketplace."""
 
 
 class NewMarketplace(Body):
     url: Annotated[str, Field(min_length=1, max_length=4096)]
+    """A directory, owner/repository or an address."""
 
 
 class ServerConfig(Body):

@@ -44,13 +44,14 @@ class SessionsQuery(Query):
 
 
 class NewSession(Body):
-    """All but `mode`, `title` and `forkFromSnapshot` is ours."""
-
+    # All but `mode`, `title` and `forkFromSnapshot` is ours.
     mode: Literal["sdk", "pty"] = "sdk"
     title: Annotated[str | None, Field(min_length=1, max_length=200)] = None
+    """Its name, or what a name is made from; a taken one gets a number."""
     fork_from_snapshot: Annotated[
         str | None, Field(max_length=210, pattern=r"^[^@]{1,200}(@[0-9]{1,9})?$")
     ] = None
+    """A session to branch off from, or SESSION@TURN; needs a prompt."""
     prompt: Text | None = None
     model: Annotated[str | None, Field(min_length=1, max_length=200)] = None
     permission_mode: PermissionMode | None = None

@@ -26,6 +26,7 @@ LOOKED_AT = 50
 class Attachment(Body):
     type: Literal["file"]
     path: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
+    """On the daemon's machine."""
 
 
 class Message(Body):
@@ -35,6 +36,7 @@ class Message(Body):
 
 class Slash(Body):
     command: Annotated[str, Field(max_length=100, pattern=r"^/?[A-Za-z0-9_:.-]+$")]
+    """As compact; a / before it makes no difference."""
     args: Annotated[str, Field(max_length=100_000)] = ""
 
 
