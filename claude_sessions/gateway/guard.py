@@ -45,15 +45,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        scope.setdefault("state", {})["request_id"] = _request_id(headers)
-        with structlog.contextvars.bound_contextvars(request_id=request_id_of(scope)):
+        scope.setdefault("state", {})["request_id"] = request_id = _request_id(headers)
+        send = _with_id(send, request_id)
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 _check_size(scope)
                 self._check(headers)
             except Refused as error:
                 await refuse(error, scope, receive, send)
             else:
-                await self._app(scope, _Bounded(receive), _with_id(send, request_id_of(scope)))
+                await self._app(scope, _Bounded(receive), send)
 
     def _check(self, headers: Headers) -> None:
         host = headers.get("host", "").lower()
@@ -71,7 +72,11 @@ class Guard:
 
 
 class _Bounded:
-    """A body of unknown length is counted as it comes."""
+    """A body of unknown length is counted as it comes.
+
+    The connection of one that is too large stays open: many programs read no answer before they
+    have sent all. What they still send is passed over, and `patience.py` says for how long.
+    """
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -105,7 +110,7 @@ def _request_id(headers: Headers) -> str:
 
 def _with_id(send: Send, request_id: str) -> Send:
     async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"].endswith("http.response.start"):  # also of a WebSocket that is denied
             headers = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             message = {**message, "headers": headers}
         await send(message)
