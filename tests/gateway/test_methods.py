@@ -16,13 +16,22 @@ from tests.gateway.port import Port, RpcError, opened
 
 
 async def checked(port: Port, method: str, **params: Any) -> Any:
-    """A result that is what discovery says it will be."""
+    """A call and a result that are what discovery says they are."""
     discovered = await port.call("rpc.discover")
-    known = {each["name"]: each for each in discovered["methods"]}
+    (known,) = [each for each in discovered["methods"] if each["name"] == method]
+    wanted = {each["name"]: each for each in known["params"]}
+    assert {name for name, each in wanted.items() if each["required"]} <= set(params)
+    for name, value in params.items():
+        assert fits(value, wanted[name]["schema"], discovered), name
     result = await port.call(method, **params)
-    schema = {**known[method]["result"]["schema"], "components": discovered["components"]}
+    schema = {**known["result"]["schema"], "components": discovered["components"]}
     jsonschema.validate(result, schema)
     return result
+
+
+def fits(value: object, schema: Any, discovered: Any) -> bool:
+    whole = {**schema, "components": discovered["components"]}
+    return bool(jsonschema.Draft202012Validator(whole).is_valid(value))
 
 
 async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
@@ -31,6 +40,20 @@ async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
     jsonschema.Draft202012Validator.check_schema(
         {"$defs": discovered["components"]["schemas"], "type": "object"}
     )
+
+
+async def test_what_discovery_excludes_is_refused_parameter_by_parameter(port: Port) -> None:
+    discovered = await port.call("rpc.discover")
+    for method in discovered["methods"]:
+        wrong = {
+            each["name"]: next(v for v in (7, "?", []) if not fits(v, each["schema"], discovered))
+            for each in method["params"]
+        }
+        with pytest.raises(RpcError, match="Invalid params") as refused:
+            await port.call(method["name"], **wrong, unknown=1)
+        assert refused.value.code == -32602
+        told = {problem["at"].partition(".")[0] for problem in refused.value.data["problems"]}
+        assert told == {*wrong, "unknown"}, method["name"]
 
 
 async def test_every_result_has_its_shape(script: Script, port: Port) -> None:
