@@ -13,6 +13,7 @@ from claude_sessions.demo import Gate, Sandbox, Script, bash, question, say
 from claude_sessions.model import Role
 from claude_sessions.sessions.beginnings import project_id
 from tests.gateway.port import Port, opened
+from tests.repositories import git, repository
 
 API = "/api/v1"
 
@@ -63,6 +64,17 @@ async def test_a_directory_becomes_a_project_and_is_listed(port: Port, workdir: 
     listed = await get(port, "/projects")
     assert listed["data"] == [made]
     assert listed["pagination"] == {"hasMore": False}
+
+
+async def test_a_project_says_what_git_knows_of_it(port: Port, workdir: Path) -> None:
+    (folder := workdir / "code").mkdir()
+    repository(folder)
+    git(folder, "remote", "add", "origin", "https://git.example/code.git")
+    (folder / "new.txt").write_text("new")
+    await post(port, "/projects", 201, path=str(folder))
+    (listed,) = (await get(port, "/projects"))["data"]
+    known = {"gitBranch": "main", "gitRemote": "https://git.example/code.git", "isDirty": True}
+    assert listed | known == listed
 
 
 async def test_of_many_who_add_a_directory_at_once_one_does(port: Port, workdir: Path) -> None:
