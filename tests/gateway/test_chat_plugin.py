@@ -38,7 +38,7 @@ PARAMETERS = {
     "output": {"session", "id", "lines", "full"},
     "stats": set(),
 }
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "sessions": {"status": "all"},
     "launch": {"forkSession": False, "multiTurnDisabled": False},
     "output": {"lines": 50, "full": False},
@@ -70,9 +70,15 @@ async def test_what_a_launch_says_is_what_the_session_gets(
     port: Port, workdir: Path, model: ScriptedModel
 ) -> None:
     (workdir / "inner").mkdir()
-    given = {"workdir": str(workdir / "inner"), "model": "haiku", "maxBudgetUsd": 2}
-    more = {"systemPrompt": "Be terse.", "allowedTools": ["Bash(ls)"], "multiTurnDisabled": True}
-    made = await port.call("claude-code.launch", prompt="hello", name="once", **given, **more)
+    given: dict[str, Any] = {
+        "workdir": str(workdir / "inner"),
+        "model": "haiku",
+        "maxBudgetUsd": 2,
+        "systemPrompt": "Be terse.",
+        "allowedTools": ["Bash(ls)"],
+        "multiTurnDisabled": True,
+    }
+    made = await port.call("claude-code.launch", prompt="hello", name="once", **given)
     assert (made["workdir"], made["model"]) == (given["workdir"], "haiku")
     assert "Be terse." in (await model.asked("hello")).system
     state = await port.chat.ended("once")

@@ -15,6 +15,9 @@ from tests.extensions.places import marketplace
 from tests.gateway.port import Port, RpcError, opened
 
 
+UNFIT: tuple[Any, ...] = (7, "?", [])  # for whatever parameter, one of them is wrong
+
+
 async def checked(port: Port, method: str, **params: Any) -> Any:
     """A call and a result that are what discovery says they are."""
     discovered = await port.call("rpc.discover")
@@ -45,8 +48,8 @@ async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
 async def test_what_discovery_excludes_is_refused_parameter_by_parameter(port: Port) -> None:
     discovered = await port.call("rpc.discover")
     for method in discovered["methods"]:
-        wrong = {
-            each["name"]: next(v for v in (7, "?", []) if not fits(v, each["schema"], discovered))
+        wrong: dict[str, Any] = {
+            each["name"]: next(v for v in UNFIT if not fits(v, each["schema"], discovered))
             for each in method["params"]
         }
         with pytest.raises(RpcError, match="Invalid params") as refused:

@@ -30,7 +30,7 @@ async def once(port: Port, name: str, value: float) -> dict[str, float]:
     """The figures, as soon as this one is that."""
     async with asyncio.timeout(20):
         while (told := await figures(port))[name] != value:
-            await asyncio.sleep(0.05)
+            pass
     return told
 
 
