@@ -52,7 +52,7 @@ async def test_words_come_as_they_are_said_where_signals_are_wanted(
         await ear.call("claude-code.subscribe", signals=True, types=["assistant.*"])
         await ear.call("claude-code.launch", prompt="talk", name="talker")
         first = await ear.until("assistant.delta")
-        assert first["payload"]["text"] == "Hello "
+        assert first["payload"]["delta"] == "Hello "
         gate.open()
         assert (await ear.until("assistant.message"))["payload"]["text"] == "Hello world."
 
