@@ -14,7 +14,6 @@ from claude_sessions.model import Role
 from tests.extensions.places import marketplace
 from tests.gateway.port import Port, RpcError, opened
 
-
 UNFIT: tuple[Any, ...] = (7, "?", [])  # for whatever parameter, one of them is wrong
 
 
