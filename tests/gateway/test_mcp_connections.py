@@ -22,7 +22,7 @@ from claude_sessions.gateway.mcp.door import McpDoor
 from claude_sessions.gateway.metrics import Meter
 from claude_sessions.gateway.runtime_cast import Broadcast
 from claude_sessions.gateway.server import application
-from claude_sessions.gateway.visits import Visits
+from claude_sessions.gateway.visits import MOST_OF_ONE, Visits
 from claude_sessions.model import Role
 from claude_sessions.orchestrator.channel import is_foreign
 from claude_sessions.people import Caller
@@ -283,19 +283,22 @@ async def test_the_log_says_who_used_what_at_whose_request(
 
 
 async def test_a_token_with_too_many_connections_gets_no_more_others_do(
-    port: Port, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, workdir: Path
 ) -> None:
-    monkeypatch.setattr("claude_sessions.gateway.visits.MOST_OF_ONE", 1)
-    auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
-    first, second = [await port.http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
-    assert (first.status_code, second.status_code) == (200, 429)
-    assert "1 open connections with this token" in second.json()["error"]["message"]
-    own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
-    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-    assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
-    assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
-    await port.http.delete("/mcp", headers=own)
-    assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
+    async with opened(sandbox, workdir, gateway={"requests_per_second": 0}) as port:
+        auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+        for _ in range(MOST_OF_ONE):
+            last = await port.http.post("/mcp", json=HELLO, headers=auth)
+            assert last.status_code == 200
+        more = await port.http.post("/mcp", json=HELLO, headers=auth)
+        assert more.status_code == 429
+        assert "500 open connections with this token" in more.json()["error"]["message"]
+        own = {**auth, "mcp-session-id": last.headers["mcp-session-id"]}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+        assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
+        await port.http.delete("/mcp", headers=own)
+        assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
 
 
 async def test_deleting_it_ends_it(port: Port) -> None:
