@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from claude_sessions.demo import Gate, Sandbox, Script, bash, question, say
-from claude_sessions.model import Role
+from claude_sessions.clock import ManualClock
+from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, bash, error, question, say
+from claude_sessions.model import Role, Status
 from claude_sessions.sessions.beginnings import project_id
 from tests.gateway.port import Port, opened
+from tests.journeys.test_limits import LIMIT
 from tests.repositories import git, repository
 
 API = "/api/v1"
@@ -75,6 +77,14 @@ async def test_a_project_says_what_git_knows_of_it(port: Port, workdir: Path) ->
     (listed,) = (await get(port, "/projects"))["data"]
     known = {"gitBranch": "main", "gitRemote": "https://git.example/code.git", "isDirty": True}
     assert listed | known == listed
+
+
+async def test_a_program_is_told_all_projects_however_many(port: Port, workdir: Path) -> None:
+    for n in range(31):
+        (workdir / f"p{n}").mkdir()
+        await post(port, "/projects", 201, path=str(workdir / f"p{n}"))
+    assert len((await get(port, "/projects"))["data"]) == 31
+    assert len((await port.call("claude-code.projects"))["projects"]) == 31
 
 
 async def test_of_many_who_add_a_directory_at_once_one_does(port: Port, workdir: Path) -> None:
@@ -183,6 +193,18 @@ async def test_sessions_of_a_project_are_listed_by_pages_and_standing(
     assert len((await get(port, path, status="paused"))["data"]) == 4
     assert (await get(port, path, status="active"))["data"] == []
     assert (await get(port, f"/projects/{'0' * 16}/sessions", 404))["error"]
+
+
+async def test_one_that_waits_for_a_limit_is_paused(
+    script: Script, model: ScriptedModel, tmp_path: Path, workdir: Path
+) -> None:
+    script.on("work", error(429, "limit", headers=LIMIT, times=1))
+    sandbox = Sandbox(tmp_path, model.url, subscription=True)
+    async with opened(sandbox, workdir, clock=ManualClock()) as port:
+        await port.chat.type("/new --name maker please work")
+        await port.chat.until("maker", lambda state: state.status is Status.PARKED)
+        shown = (await get(port, "/sessions/maker"))["data"]
+        assert (shown["status"], shown["state"]) == ("paused", "parked")
 
 
 async def test_deleting_a_session_ends_it_and_has_no_body(port: Port, project: str) -> None:
