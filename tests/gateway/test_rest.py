@@ -151,6 +151,18 @@ async def test_an_empty_body_makes_a_session(port: Port, project: str) -> None:
     assert answer.json()["data"]["title"] == "session"
 
 
+@pytest.mark.parametrize("begins", [{"prompt": "hello"}, {}])
+async def test_what_is_said_of_a_new_session_is_what_it_gets(
+    port: Port, project: str, begins: dict[str, str]
+) -> None:
+    given = {"model": "haiku", "permissionMode": "plan", "budgetUsd": 2.5}
+    made = await created(port, project, title="maker", **given, **begins)
+    if begins:
+        await port.chat.idle("maker")
+    spec = (await port.chat.state(made["id"])).spec
+    assert (spec.model, spec.mode.value, spec.budget_usd) == ("haiku", "plan", 2.5)
+
+
 async def test_a_session_is_made_from_a_snapshot_of_another(port: Port, project: str) -> None:
     source = await created(port, project, prompt="hello", title="source")
     await port.chat.idle("source")
