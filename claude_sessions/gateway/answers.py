@@ -30,7 +30,7 @@ def refusal(error: Refused, request_id: str) -> Answer:
     headers = {}
     if error.retry_after is not None:
         headers["retry-after"] = str(max(1, round(error.retry_after)))
-    if error.code.status in (408, 413):
+    if error.code.status == 408:
         headers["connection"] = "close"  # the rest of the body will not be read
     if error.code.status == 401:
         headers["www-authenticate"] = "Bearer"

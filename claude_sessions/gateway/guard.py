@@ -46,9 +46,9 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        scope.setdefault("state", {})["request_id"] = _request_id(headers)
-        send = _with_id(send, request_id_of(scope))
-        with structlog.contextvars.bound_contextvars(request_id=request_id_of(scope)):
+        scope.setdefault("state", {})["request_id"] = request_id = _request_id(headers)
+        send = _with_id(send, request_id)
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 _check_size(scope)
                 self._check(headers)
@@ -73,7 +73,11 @@ class Guard:
 
 
 class _Bounded:
-    """A body of unknown length is counted as it comes."""
+    """A body of unknown length is counted as it comes.
+
+    The connection of one that is too large stays open: many programs read no answer before they
+    have sent all. What they still send is passed over, and `patience.py` says for how long.
+    """
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive

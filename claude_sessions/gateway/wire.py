@@ -15,8 +15,13 @@ from claude_sessions.feed import Item
 
 REMEMBERED = 64
 
+SIGNAL_KEYS = {"text": "delta"}  # as the runner calls it; the others have our own names
 SIGNAL_FIELDS = {
-    kind: [(name, camel(name)) for name in kind.__dataclass_fields__ if name != "session"]
+    kind: [
+        (name, SIGNAL_KEYS.get(name, camel(name)))
+        for name in kind.__dataclass_fields__
+        if name != "session"
+    ]
     for kind in e.Signal.__subclasses__()
 }
 

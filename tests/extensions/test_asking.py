@@ -48,6 +48,12 @@ async def test_where_no_directory_is_meant_none_has_a_say(tmp_path: Path) -> Non
     assert await asking(program(tmp_path / "claude", "pwd")).enable("tiny", Place()) == "/"
 
 
+def test_the_limits_are_the_seeds() -> None:
+    """A listing and a switch 10 s, `mcp add` 15 s, an installation 60 s."""
+    limits = asking(None).limits
+    assert (limits.look, limits.switch, limits.add, limits.install) == (10, 10, 15, 60)
+
+
 async def test_a_time_limit_says_no_secret_anywhere(tmp_path: Path) -> None:
     cli = program(tmp_path / "claude", "sleep 600")
     with pytest.raises(CommandFailed) as failure:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from claude_sessions.demo import ScriptedModel
 from claude_sessions.gateway.methods import METHODS
 from tests.gateway.port import Port, RpcError
 
@@ -34,6 +38,11 @@ PARAMETERS = {
     "output": {"session", "id", "lines", "full"},
     "stats": set(),
 }
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sessions": {"status": "all"},
+    "launch": {"forkSession": False, "multiTurnDisabled": False},
+    "output": {"lines": 50, "full": False},
+}
 
 
 async def test_results_have_exactly_the_seeds_fields(port: Port) -> None:
@@ -53,6 +62,92 @@ def test_the_seeds_parameters_are_known_and_none_of_them_is_needed_that_was_not(
     schema = METHODS[f"claude-code.{name}"].params.model_json_schema(by_alias=True)
     assert set(schema["properties"]) >= PARAMETERS[name]
     assert schema.get("required", []) == (["prompt"] if name == "launch" else [])
+    for parameter, default in DEFAULTS.get(name, {}).items():
+        assert schema["properties"][parameter]["default"] == default
+
+
+async def test_what_a_launch_says_is_what_the_session_gets(
+    port: Port, workdir: Path, model: ScriptedModel
+) -> None:
+    (workdir / "inner").mkdir()
+    given: dict[str, Any] = {
+        "workdir": str(workdir / "inner"),
+        "model": "haiku",
+        "maxBudgetUsd": 2,
+        "systemPrompt": "Be terse.",
+        "allowedTools": ["Bash(ls)"],
+        "multiTurnDisabled": True,
+    }
+    made = await port.call("claude-code.launch", prompt="hello", name="once", **given)
+    assert (made["workdir"], made["model"]) == (given["workdir"], "haiku")
+    assert "Be terse." in (await model.asked("hello")).system
+    state = await port.chat.ended("once")
+    spec = state.spec
+    assert (spec.budget_usd, spec.allowed_tools, spec.once) == (2, ("Bash(ls)",), True)
+    assert (await port.call("claude-code.sessions"))["sessions"][0]["multiTurn"] is False
+
+
+async def test_each_field_of_a_listed_session_is_true(port: Port, workdir: Path) -> None:
+    began = time.time() * 1000
+    made = await port.call("claude-code.launch", prompt="hello", name="maker", model="haiku")
+    await port.chat.idle("maker")
+    await port.chat.type("/fg maker")
+    state = await port.chat.state("maker")
+    (listed,) = (await port.call("claude-code.sessions", status="running"))["sessions"]
+    assert began - 1000 < listed["startedAt"] < time.time() * 1000
+    assert listed["display"].startswith(f"🟢 maker [{made['id']}] (")
+    assert listed["durationMs"] > 0
+    assert listed["costUsd"] == state.cost_usd > 0
+    exact = {
+        "id": made["id"],
+        "name": "maker",
+        "status": "running",
+        "prompt": "hello",
+        "workdir": str(workdir),
+        "model": "haiku",
+        "claudeSessionId": state.claude_id,
+        "completedAt": None,
+        "foreground": True,
+        "multiTurn": True,
+    }
+    assert listed | exact == listed
+    await port.call("claude-code.kill", session="maker")
+    (listed,) = (await port.call("claude-code.sessions"))["sessions"]
+    assert listed["status"] == "killed"
+    assert listed["startedAt"] < listed["completedAt"] < time.time() * 1000
+
+
+async def test_a_result_is_there_once_the_session_has_ended(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="one", name="maker")
+    await port.chat.idle("maker")
+    await port.call("claude-code.respond", session="maker", message="two")
+    state = await port.chat.until("maker", lambda s: s.blocks == 2)
+    told = await port.call("claude-code.output", session="maker", lines=1)
+    assert (told["lines"], told["lineCount"], told["result"]) == (["You said: two"], 1, None)
+    assert re.fullmatch(r"\d+s", told["duration"])
+    assert told["durationMs"] > 0
+    await port.chat.idle("maker")
+    killed = await port.call("claude-code.kill", id=state.id)
+    assert (killed["id"], killed["name"]) == (state.id, "maker")
+    assert "maker" in killed["message"]
+    told = await port.call("claude-code.output", id=state.id, full=True)
+    assert told["lines"] == ["You said: one", "You said: two"]
+    assert told["result"] == "You said: two"
+    assert told["costUsd"] == (await port.chat.state("maker")).cost_usd > 0
+
+
+async def test_the_figures_are_those_of_what_was_launched(port: Port) -> None:
+    for name in ("one", "two"):
+        await port.call("claude-code.launch", prompt="hello", name=name)
+        await port.chat.idle(name)
+    await port.call("claude-code.kill", session="one")
+    told = await port.call("claude-code.stats")
+    assert set(told["sessionsByStatus"]) == {"completed", "failed", "killed", "running"}
+    assert (told["sessionsByStatus"]["killed"], told["sessionsByStatus"]["running"]) == (1, 1)
+    assert told["totalLaunched"] == 2
+    assert told["averageDurationMs"] > 0
+    assert sum(told["costPerDay"].values()) == pytest.approx(told["totalCostUsd"])
+    assert set(told["mostExpensive"]) == {"id", "name", "costUsd", "prompt"}
 
 
 async def test_ended_already_is_no_error(port: Port) -> None:

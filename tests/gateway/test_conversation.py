@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ async def test_words_come_as_they_are_said_where_signals_are_wanted(
         await ear.call("claude-code.subscribe", signals=True, types=["assistant.*"])
         await ear.call("claude-code.launch", prompt="talk", name="talker")
         first = await ear.until("assistant.delta")
-        assert first["payload"]["text"] == "Hello "
+        assert first["payload"]["delta"] == "Hello "
         gate.open()
         assert (await ear.until("assistant.message"))["payload"]["text"] == "Hello world."
 
@@ -89,3 +90,19 @@ async def test_frames_that_are_no_calls_are_answered_and_the_connection_stays(po
             assert "error" in await ear.hears()
         await ear.connection.send(json.dumps({"jsonrpc": "2.0", "method": "claude-code.stats"}))
         assert (await ear.call("claude-code.sessions"))["count"] == 0
+
+
+async def test_each_frame_has_an_id_that_its_events_and_log_lines_name(
+    port: Port, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with listening(port) as ear:
+        for name in ("one", "two"):
+            await ear.call("claude-code.launch", prompt="hello", name=name)
+            with pytest.raises(RpcError):
+                await ear.call("claude-code.launch", prompt="hello", name="No Name")
+    created = (await port.call("claude-code.events", types=["session.created"]))["events"]
+    causes = [re.fullmatch(r"gateway#(\w{8})", event["causedBy"]) for event in created]
+    lines = [line for line in capfd.readouterr().out.splitlines() if "rpc.refused" in line]
+    named = [re.search(r"request_id=(\w{8})\b", line) for line in lines]
+    ids = [found[1] for found in (*causes, *named) if found]
+    assert len(set(ids)) == 4

@@ -30,7 +30,7 @@ from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
-from tests.gateway.raw import raw
+from tests.gateway.raw import Raw, raw
 from tests.log.words import said
 from tests.waiting import eventually
 
@@ -219,12 +219,18 @@ async def test_names_and_pages_that_are_configured_are_let_in(
 async def test_a_websocket_without_a_token_is_not_opened(port: Port) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await connect(port.ws + "/rpc")
-    assert refused.value.response.status_code == 401
-    assert json.loads(refused.value.response.body)["error"]["code"] == "UNAUTHORIZED"
+    answer = refused.value.response
+    told = json.loads(answer.body)["error"]
+    assert (answer.status_code, told["code"]) == (401, "UNAUTHORIZED")
+    assert answer.headers["x-request-id"] == told["requestId"]
 
 
-async def test_a_body_that_is_too_large_is_refused_also_when_it_does_not_say_so(port: Port) -> None:
-    large = b"x" * (LONGEST + 1)
+@pytest.mark.parametrize("size", [LONGEST + 1, 10 * LONGEST])
+async def test_a_body_that_is_too_large_is_refused_also_when_it_does_not_say_so(
+    port: Port, size: int
+) -> None:
+    """By a client that reads nothing before it has sent all."""
+    large = b"x" * size
 
     async def pieces() -> Any:
         for start in range(0, len(large), 65536):
@@ -234,6 +240,25 @@ async def test_a_body_that_is_too_large_is_refused_also_when_it_does_not_say_so(
         answer = await port.http.post("/rpc", content=content)
         assert answer.status_code == 413
         assert answer.json()["error"]["code"] == "PAYLOAD_TOO_LARGE"
+        assert answer.headers["x-request-id"] == answer.json()["error"]["requestId"]
+    assert (await port.post(LIST)).status_code == 200
+
+
+async def test_a_body_without_end_is_passed_over_only_so_long(port: Port) -> None:
+    async def endless(line: Raw) -> None:
+        with suppress(ConnectionError):
+            while True:
+                await line.send(b"x" * 65536)
+                await asyncio.sleep(0.05)
+
+    async with raw(port) as line:
+        length = b"1" + b"0" * 12
+        await line.send(
+            b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %b\r\n\r\n" % length
+        )
+        sending = asyncio.create_task(endless(line))
+        assert (await line.rest()).startswith(b"HTTP/1.1 413")
+        await sending
 
 
 @pytest.mark.parametrize(

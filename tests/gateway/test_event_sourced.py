@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import uuid
 from typing import Any
@@ -11,12 +12,38 @@ import pytest
 from httpx_sse import ServerSentEvent
 
 from claude_sessions import events as e
-from claude_sessions.demo import Script, bash, question, say
+from claude_sessions.demo import Script, bash, question, say, think
 from claude_sessions.model import Verdict
 from tests.gateway.port import Port
 from tests.gateway.sse_client import reading
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+FIELDS = {  # of B.1 and B.2; those with ? may be left out
+    "workflow:started": "sessionId workflow input",
+    "workflow:completed": "sessionId finalState exitPhase?",
+    "state:intent": "intentId state patches inversePatches",
+    "agent:started": "agent phase? context?",
+    "agent:completed": "agent output durationMs",
+    "text:delta": "agent delta",
+    "thinking:delta": "agent delta",
+    "tool:called": "agent toolId toolName input",
+    "tool:result": "agent toolId output isError",
+    "input:requested": "id prompt type options?",
+    "input:received": "id value approved?",
+}
+
+
+def told_exactly(events: list[ServerSentEvent]) -> set[str]:
+    """The seed's names that came up, each with its fields and no others."""
+    for event in events:
+        if event.event in FIELDS:
+            fields = FIELDS[event.event].split()
+            needed = {field for field in fields if not field.endswith("?")}
+            found = set(event.json()["payload"])
+            assert needed <= found <= {field.removesuffix("?") for field in fields}, event.event
+    return {event.event for event in events} & set(FIELDS)
 
 
 async def launched(port: Port, name: str, prompt: str = "hello") -> str:
@@ -61,6 +88,41 @@ async def test_the_data_is_the_whole_event_and_its_id_that_of_the_frame(port: Po
         assert UUID.fullmatch(event.id)
         assert isinstance(told["timestamp"], int)
         assert told["timestamp"] > 1_600_000_000_000
+
+
+async def test_all_the_seeds_names_have_the_seeds_fields_and_an_ended_session_stays_open(
+    port: Port, script: Script
+) -> None:
+    thoughts = think("Hm."), question("Which?", ["Red", "Blue"]), bash("touch made"), say("Made.")
+    script.on("make it", *thoughts)
+    id_ = await launched(port, "maker", "make it")
+    for answer in ("/answer {} 1", "/allow {}"):
+        await port.chat.type(answer.format((await port.chat.asked("maker")).id))
+        await port.chat.until("maker", lambda s: not s.pending)
+    await port.chat.idle("maker")
+    await port.chat.type("/kill maker")
+    async with reading(port, f"/sessions/{id_}/events", history="true") as stream:
+        events = await stream.until(lambda event: event.event == "workflow:completed")
+        assert told_exactly(events) == set(FIELDS)
+        await port.chat.type("/rename maker baker")
+        await stream.until(lambda event: event.event == "session:renamed")
+
+
+async def test_a_frame_is_three_lines_in_the_seeds_order_and_none_precedes_the_first(
+    port: Port,
+) -> None:
+    id_ = await launched(port, "maker")
+    await port.chat.idle("maker")
+    lines: list[str] = []
+    async with port.http.stream("GET", f"/sessions/{id_}/events?history=true") as response:
+        async for line in response.aiter_lines():
+            lines.append(line)
+            if line == "event: agent:completed":
+                break
+    for n in range(0, len(lines) - 4, 4):
+        event, id_line, data, blank = lines[n : n + 4]
+        told = json.loads(data.removeprefix("data: "))
+        assert (event, id_line, blank) == (f"event: {told['name']}", f"id: {told['id']}", "")
 
 
 async def test_a_position_is_inclusive_and_counted_from_nought(port: Port) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -14,7 +13,7 @@ from claude_sessions.agreed import PLACE
 from claude_sessions.config import make_home
 from claude_sessions.daemon import open_daemon
 from claude_sessions.demo import Sandbox
-from claude_sessions.gateway.auth import Doorkeeper, Visitor
+from claude_sessions.gateway.auth import Doorkeeper
 from claude_sessions.gateway.entrance import Entrance
 from claude_sessions.gateway.house import House
 from claude_sessions.gateway.listing import Listing
@@ -306,27 +305,23 @@ async def test_the_log_says_who_used_what_at_whose_request(
         assert told in refused
 
 
-async def test_a_token_with_too_many_connections_gets_no_more_others_do(port: Port) -> None:
-    house = house_of(port)
-    door = McpDoor(house)
-    auth = {"Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
-    (token,) = (await port.call("claude-code.tokens"))["tokens"]
-    leaky = Visitor(name="leaky", role=Role.VIEWER, token=token["id"])
-    async with door.open(), bare(port, house, door) as http:
-        with ExitStack() as leaked:
-            for _ in range(MOST_OF_ONE - 1):
-                leaked.enter_context(house.visits.begun(leaky))
-            first, second = [await http.post("/mcp", json=HELLO, headers=auth) for _ in range(2)]
-            assert (first.status_code, second.status_code) == (200, 429)
-            assert "500 open connections with this token" in second.json()["error"]["message"]
-            own = {**auth, "mcp-session-id": first.headers["mcp-session-id"]}
-            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-            assert (await http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
-            assert (await http.post("/mcp", json=HELLO)).status_code == 200
-            assert len(house.visits) == MOST_OF_ONE + 1  # with the owner's
-            await http.delete("/mcp", headers=own)
-            await eventually(lambda: len(house.visits) == MOST_OF_ONE)
-            assert (await http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
+async def test_a_token_with_too_many_connections_gets_no_more_others_do(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with opened(sandbox, workdir, gateway={"requests_per_second": 0}) as port:
+        auth = {**ACCEPT, "Authorization": f"Bearer {await port.scoped(Role.VIEWER)}"}
+        for _ in range(MOST_OF_ONE):
+            last = await port.http.post("/mcp", json=HELLO, headers=auth)
+            assert last.status_code == 200
+        more = await port.http.post("/mcp", json=HELLO, headers=auth)
+        assert more.status_code == 429
+        assert "500 open connections with this token" in more.json()["error"]["message"]
+        own = {**auth, "mcp-session-id": last.headers["mcp-session-id"]}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert (await port.http.post("/mcp", json=ping, headers=own)).json()["result"] == {}
+        assert (await port.http.post("/mcp", json=HELLO, headers=ACCEPT)).status_code == 200
+        await port.http.delete("/mcp", headers=own)
+        assert (await port.http.post("/mcp", json=HELLO, headers=auth)).status_code == 200
 
 
 async def test_deleting_it_ends_it(port: Port) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,7 @@ async def test_a_session_is_resumed_and_forked_by_its_name(
         assert "\n  Resume: maker\n" in told
         assert "\n  Model: haiku\n" in told
         await port.chat.idle("maker")
+        assert "\n   ↩️ Resumed from " in await one.use("sessions")
         forked = await one.use(
             "launch", prompt="aside", resume_session_id="maker", fork_session=True, name="other"
         )
@@ -96,6 +98,21 @@ async def test_a_session_is_resumed_and_forked_by_its_name(
         assert "\n  Resume: maker (forked)\n" in forked
     request = await model.asked("aside")
     assert "and on" in str(request.messages)
+
+
+async def test_what_a_launch_says_is_what_the_session_gets(port: Port, workdir: Path) -> None:
+    (inner := workdir / "inner").mkdir()
+    async with agent(port) as one:
+        await one.use(
+            "launch",
+            prompt="hello",
+            name="maker",
+            workdir=str(inner),
+            max_budget_usd=2,
+            permission_mode="plan",
+        )
+    spec = (await port.chat.idle("maker")).spec
+    assert (spec.directory, spec.budget_usd, spec.mode.value) == (str(inner), 2, "plan")
 
 
 async def test_a_session_of_one_turn_ends_with_it(port: Port) -> None:

@@ -8,19 +8,25 @@ from typing import Any
 import jsonschema
 import pytest
 
-from claude_sessions.demo import Sandbox, Script, bash, hang, question, say
+from claude_sessions.demo import Sandbox, Script, ScriptedModel, bash, hang, question, say
 from claude_sessions.gateway.methods import METHODS
 from claude_sessions.model import Role
 from tests.extensions.places import marketplace
 from tests.gateway.port import Port, RpcError, opened
 
+UNFIT: tuple[Any, ...] = (7, "?", [])  # for whatever parameter, one of them is wrong
+
 
 async def checked(port: Port, method: str, **params: Any) -> Any:
-    """A result that is what discovery says it will be."""
+    """A call and a result that are what discovery says they are."""
     discovered = await port.call("rpc.discover")
-    known = {each["name"]: each for each in discovered["methods"]}
+    (known,) = [each for each in discovered["methods"] if each["name"] == method]
+    wanted = {each["name"]: each for each in known["params"]}
+    assert {name for name, each in wanted.items() if each["required"]} <= set(params)
+    for name, value in params.items():
+        assert fits(value, wanted[name]["schema"], discovered), name
     result = await port.call(method, **params)
-    schema = {**known[method]["result"]["schema"], "components": discovered["components"]}
+    schema = {**known["result"]["schema"], "components": discovered["components"]}
     jsonschema.validate(result, schema)
     return result
 
@@ -40,12 +46,31 @@ async def test_what_no_name_or_type_says_of_a_parameter_is_described(port: Port)
         assert param["schema"]["description"], (method, name)
 
 
+def fits(value: object, schema: Any, discovered: Any) -> bool:
+    whole = {**schema, "components": discovered["components"]}
+    return bool(jsonschema.Draft202012Validator(whole).is_valid(value))
+
+
 async def test_what_is_discovered_is_what_there_is(port: Port) -> None:
     discovered = await port.call("rpc.discover")
     assert {each["name"] for each in discovered["methods"]} == set(METHODS)
     jsonschema.Draft202012Validator.check_schema(
         {"$defs": discovered["components"]["schemas"], "type": "object"}
     )
+
+
+async def test_what_discovery_excludes_is_refused_parameter_by_parameter(port: Port) -> None:
+    discovered = await port.call("rpc.discover")
+    for method in discovered["methods"]:
+        wrong: dict[str, Any] = {
+            each["name"]: next(v for v in UNFIT if not fits(v, each["schema"], discovered))
+            for each in method["params"]
+        }
+        with pytest.raises(RpcError, match="Invalid params") as refused:
+            await port.call(method["name"], **wrong, unknown=1)
+        assert refused.value.code == -32602
+        told = {problem["at"].partition(".")[0] for problem in refused.value.data["problems"]}
+        assert told == {*wrong, "unknown"}, method["name"]
 
 
 async def test_every_result_has_its_shape(script: Script, port: Port) -> None:
@@ -90,6 +115,92 @@ async def test_rules_and_schedules_are_made_and_taken_back(port: Port) -> None:
     for verb in ("pause", "resume", "run", "delete"):
         await checked(port, f"claude-code.schedules.{verb}", schedule=made["schedule"])
     assert (await port.call("claude-code.schedules"))["schedules"] == []
+
+
+async def test_what_is_said_of_a_run_is_what_it_gets(port: Port) -> None:
+    await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    await port.call("claude-code.kill", session="maker")
+    given = {"model": "haiku", "permissionMode": "plan", "maxBudgetUsd": 3}
+    await checked(port, "claude-code.resume", session="maker", prompt="again", **given)
+    spec = (await port.chat.idle("maker")).spec
+    assert (spec.model, spec.mode.value) == ("haiku", "plan")
+    assert spec.budget_usd == pytest.approx(3, abs=0.01)  # and what is spent already
+    given = {"model": "sonnet", "permissionMode": "default", "maxBudgetUsd": 2, "name": "twig"}
+    await checked(port, "claude-code.fork", session="maker", prompt="aside", **given)
+    spec = (await port.chat.idle("twig")).spec
+    assert (spec.model, spec.mode.value, spec.budget_usd) == ("sonnet", "default", 2)
+
+
+async def test_a_message_steers_or_interrupts_where_that_is_asked_for(
+    script: Script, model: ScriptedModel, port: Port
+) -> None:
+    script.on("slow", hang())
+    await port.call("claude-code.launch", prompt="slow", name="maker")
+    await model.asked("slow")
+    await checked(port, "claude-code.respond", session="maker", message="aside", steer=True)
+    await checked(port, "claude-code.respond", session="maker", message="now", interrupt=True)
+    await model.asked("now")
+    await port.chat.idle("maker")
+    said = await port.call("claude-code.events", session="maker", types=["user.message"])
+    steered = {each["payload"]["text"]: each["payload"]["steer"] for each in said["events"]}
+    assert steered == {"slow": False, "aside": True, "now": False}
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "rules"),
+    [
+        ({"decision": "allow", "input": {"command": "touch other"}}, ["other"], []),
+        ({"decision": "allow", "scope": "session"}, ["made"], ["session"]),
+        ({"decision": "deny", "reason": "not today"}, [], []),
+    ],
+)
+async def test_a_decision_is_carried_out_as_it_was_said(
+    script: Script, port: Port, workdir: Path, given: dict[str, Any], made: list[str], rules: Any
+) -> None:
+    script.on("make", bash("touch made"), say(lambda request: f"{request.last_tool_result}"))
+    await port.call("claude-code.launch", prompt="make", name="maker")
+    pending = await port.chat.asked("maker")
+    told = await checked(port, "claude-code.approve", approvalId=pending.id, **given)
+    assert (told["persisted"], told["scope"]) == (bool(rules), given.get("scope", "once"))
+    await port.chat.idle("maker")
+    assert [name for name in ("made", "other") if (workdir / name).exists()] == made
+    kept = (await port.call("claude-code.rules"))["rules"]
+    assert [each["scope"] for each in kept] == rules
+    (said,) = (await port.call("claude-code.output", session="maker"))["lines"]
+    assert ("not today" in said) is (given["decision"] == "deny")
+
+
+async def test_a_rule_reaches_as_far_and_lasts_as_long_as_was_said(
+    port: Port, workdir: Path
+) -> None:
+    made = await port.call("claude-code.launch", prompt="hello", name="maker")
+    await port.chat.idle("maker")
+    rule = {"verdict": "allow", "pattern": "Bash(ls)", "seconds": 60}
+    await checked(port, "claude-code.rules.add", **rule, scope="session", session="maker")
+    await checked(port, "claude-code.rules.add", **rule, directory=str(workdir))
+    by_scope = {each["scope"]: each for each in (await port.call("claude-code.rules"))["rules"]}
+    assert by_scope["session"]["session"] == made["id"]
+    assert by_scope["project"]["directory"] == str(workdir)
+    assert all(each["expiresAt"] for each in by_scope.values())
+
+
+async def test_what_is_said_of_a_schedule_is_what_its_sessions_get(
+    port: Port, workdir: Path
+) -> None:
+    (inner := workdir / "inner").mkdir()
+    given: dict[str, Any] = {"name": "daily", "workdir": str(inner), "zone": "Europe/Berlin"}
+    more = {"model": "haiku", "permissionMode": "plan", "maxBudgetUsd": 2, "once": True}
+    made = await checked(
+        port, "claude-code.schedules.add", when="0 9 * * *", prompt="look", **given, **more
+    )
+    (listed,) = (await port.call("claude-code.schedules"))["schedules"]
+    assert (listed["name"], listed["cron"]) == ("daily", "0 9 * * *")
+    assert port.daemon.pool.schedules.book.all()[0].zone == "Europe/Berlin"
+    ran = await checked(port, "claude-code.schedules.run", schedule=made["schedule"])
+    spec = (await port.chat.ended(ran["session"])).spec
+    assert (spec.directory, spec.model, spec.mode.value) == (str(inner), "haiku", "plan")
+    assert (spec.budget_usd, spec.once) == (2, True)
 
 
 async def test_a_question_is_answered(script: Script, port: Port) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 from prometheus_client.parser import text_string_to_metric_families
 
-from claude_sessions.demo import Script, bash, say, tool
+from claude_sessions.demo import Gate, Sandbox, Script, bash, say, tool
 from claude_sessions.model import Role
 from claude_sessions.telegram.files import uploads_in
-from tests.gateway.port import Port
+from tests.botapi import BotApi
+from tests.gateway.port import Port, opened
+from tests.telegram.phone import OWNER, settings_for
 
 
 async def figures(port: Port) -> dict[str, float]:
@@ -20,6 +25,14 @@ async def figures(port: Port) -> dict[str, float]:
         "/".join([each.name.removeprefix("claude_sessions_"), *each.labels.values()]): each.value
         for each in samples
     }
+
+
+async def once(port: Port, name: str, value: float) -> dict[str, float]:
+    """The figures, as soon as this one is that."""
+    async with asyncio.timeout(20):
+        while (told := await figures(port))[name] != value:
+            pass
+    return told
 
 
 async def test_what_happened_is_counted_and_what_stands_is_told(script: Script, port: Port) -> None:
@@ -78,6 +91,45 @@ async def test_what_a_person_has_sent_is_read_without_asking_one(
     await port.call("claude-code.launch", prompt="look", name="maker")
     await port.chat.idle("maker")
     assert (await figures(port))["approvals_total/rule/allow"] == 1
+
+
+async def test_what_waits_is_told_for_each_queue_there_is(
+    script: Script, sandbox: Sandbox, workdir: Path
+) -> None:
+    gate = Gate()
+    script.on("slow", say("One ", gate, "two."))
+    async with opened(sandbox, workdir, sessions={"max_sessions": 1}) as port:
+        await port.call("claude-code.launch", prompt="slow", name="busy")
+        await gate.reached()
+        for words in ("a", "b"):
+            await port.call("claude-code.respond", session="busy", message=words)
+        await port.call("claude-code.launch", prompt="hello", name="next", queue=True)
+        waiting = await figures(port)
+        assert (waiting["queued_messages"], waiting["line_length"]) == (2, 1)
+        gate.open()
+        await port.chat.idle("next")
+        await once(port, "router_lag_events", 0)
+        done = await figures(port)
+        assert (done["queued_messages"], done["line_length"]) == (0, 0)
+        assert done["log_position"] == port.daemon.log.head
+
+
+async def test_what_telegram_has_to_take_and_may_be_given_is_told(
+    sandbox: Sandbox, workdir: Path
+) -> None:
+    async with BotApi() as api:
+        known = settings_for(api, workdir).model_dump(include={"telegram", "people"})
+        async with opened(sandbox, workdir, **known) as port:
+            owner = api.person(OWNER, "Ada")
+            await owner.says("/new --name first hello")
+            await owner.chat.shows("✅ first is done", timeout=20)
+            told = await once(port, "outbox_depth/telegram", 0)
+            assert told[f"send_budget/{OWNER}/telegram"] >= 0
+            await api.goes_down()
+            await port.chat.type("/say first and now")
+            await once(port, "outbox_depth/telegram", 1)
+            await api.comes_back()
+            await owner.chat.shows("You said: and now", timeout=40)
 
 
 async def test_they_need_a_token_of_whatever_role(port: Port) -> None:

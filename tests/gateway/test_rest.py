@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from claude_sessions.demo import Gate, Sandbox, Script, bash, question, say
-from claude_sessions.model import Role
+from claude_sessions.clock import ManualClock
+from claude_sessions.demo import Gate, Sandbox, Script, ScriptedModel, bash, error, question, say
+from claude_sessions.model import Role, Status
 from claude_sessions.sessions.beginnings import project_id
 from tests.gateway.port import Port, opened
+from tests.journeys.test_limits import LIMIT
+from tests.repositories import git, repository
 
 API = "/api/v1"
 
@@ -63,6 +66,25 @@ async def test_a_directory_becomes_a_project_and_is_listed(port: Port, workdir: 
     listed = await get(port, "/projects")
     assert listed["data"] == [made]
     assert listed["pagination"] == {"hasMore": False}
+
+
+async def test_a_project_says_what_git_knows_of_it(port: Port, workdir: Path) -> None:
+    (folder := workdir / "code").mkdir()
+    repository(folder)
+    git(folder, "remote", "add", "origin", "https://git.example/code.git")
+    (folder / "new.txt").write_text("new")
+    await post(port, "/projects", 201, path=str(folder))
+    (listed,) = (await get(port, "/projects"))["data"]
+    known = {"gitBranch": "main", "gitRemote": "https://git.example/code.git", "isDirty": True}
+    assert listed | known == listed
+
+
+async def test_a_program_is_told_all_projects_however_many(port: Port, workdir: Path) -> None:
+    for n in range(31):
+        (workdir / f"p{n}").mkdir()
+        await post(port, "/projects", 201, path=str(workdir / f"p{n}"))
+    assert len((await get(port, "/projects"))["data"]) == 31
+    assert len((await port.call("claude-code.projects"))["projects"]) == 31
 
 
 async def test_of_many_who_add_a_directory_at_once_one_does(port: Port, workdir: Path) -> None:
@@ -129,6 +151,18 @@ async def test_an_empty_body_makes_a_session(port: Port, project: str) -> None:
     assert answer.json()["data"]["title"] == "session"
 
 
+@pytest.mark.parametrize("begins", [{"prompt": "hello"}, {}])
+async def test_what_is_said_of_a_new_session_is_what_it_gets(
+    port: Port, project: str, begins: dict[str, str]
+) -> None:
+    given = {"model": "haiku", "permissionMode": "plan", "budgetUsd": 2.5}
+    made = await created(port, project, title="maker", **given, **begins)
+    if begins:
+        await port.chat.idle("maker")
+    spec = (await port.chat.state(made["id"])).spec
+    assert (spec.model, spec.mode.value, spec.budget_usd) == ("haiku", "plan", 2.5)
+
+
 async def test_a_session_is_made_from_a_snapshot_of_another(port: Port, project: str) -> None:
     source = await created(port, project, prompt="hello", title="source")
     await port.chat.idle("source")
@@ -171,6 +205,18 @@ async def test_sessions_of_a_project_are_listed_by_pages_and_standing(
     assert len((await get(port, path, status="paused"))["data"]) == 4
     assert (await get(port, path, status="active"))["data"] == []
     assert (await get(port, f"/projects/{'0' * 16}/sessions", 404))["error"]
+
+
+async def test_one_that_waits_for_a_limit_is_paused(
+    script: Script, model: ScriptedModel, tmp_path: Path, workdir: Path
+) -> None:
+    script.on("work", error(429, "limit", headers=LIMIT, times=1))
+    sandbox = Sandbox(tmp_path, model.url, subscription=True)
+    async with opened(sandbox, workdir, clock=ManualClock()) as port:
+        await port.chat.type("/new --name maker please work")
+        await port.chat.until("maker", lambda state: state.status is Status.PARKED)
+        shown = (await get(port, "/sessions/maker"))["data"]
+        assert (shown["status"], shown["state"]) == ("paused", "parked")
 
 
 async def test_deleting_a_session_ends_it_and_has_no_body(port: Port, project: str) -> None:

@@ -56,6 +56,31 @@ async def test_a_plugin_is_installed_switched_and_removed(port: Port, workdir: P
     assert again.status_code == 404
 
 
+async def test_what_is_meant_for_one_directory_stays_there(port: Port, workdir: Path) -> None:
+    """Also where a scope has to be said, since the same is there in another."""
+    (web := workdir / "web").mkdir()
+    there: dict[str, Any] = {"directory": str(web), "scope": "local"}
+    await port.chat.type("/trust web")
+    source = str(marketplace(workdir / "mkt"))
+    await ask(port, "POST", "/plugins/marketplaces/add", 201, x.Done, url=source)
+    await ask(port, "POST", "/plugins/install", 200, x.Done, package="tiny@locmkt", **there)
+    for verb in ("disable", "enable", "disable"):
+        await ask(port, "POST", f"/plugins/{verb}", 200, x.Done, name="tiny@locmkt", **there)
+    installed = f"/plugins/installed?directory={web}"
+    (plugin,) = await ask(port, "GET", installed, 200, x.PluginResource)
+    assert (plugin["scope"], plugin["enabled"]) == ("local", False)
+    works = {"command": sys.executable, "args": [str(tiny_server(workdir))]}
+    new = {"name": "tiny", "transport": "stdio", "config": works}
+    for scope in ("local", "project"):
+        await ask(port, "POST", "/mcp/servers", 201, x.Done, **{**new, **there, "scope": scope})
+    await port.call("claude-code.mcp.remove", name="tiny", **there)
+    await ask(port, "POST", "/mcp/servers", 201, x.Done, **new, **there)
+    for scope in ("local", "project"):
+        query = f"directory={web}&scope={scope}"
+        await ask(port, "DELETE", f"/mcp/servers/tiny?{query}", 200, x.Done)
+    assert await ask(port, "GET", f"/mcp/servers?directory={web}", 200, x.ServerResource) == []
+
+
 async def test_an_mcp_server_is_added_tried_and_removed(port: Port, workdir: Path) -> None:
     program = str(tiny_server(workdir))
     config = {"command": sys.executable, "args": [program], "env": {"LEVEL": "hush"}}

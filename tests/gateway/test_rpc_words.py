@@ -51,6 +51,14 @@ def test_ids_are_echoed(id_: Any) -> None:
     assert (echoed, type(echoed)) == (id_, type(id_))
 
 
+@given(st.lists(numbers | words | st.integers(2**64, 2**64 + 9), min_size=1, max_size=5))
+def test_ids_of_a_batch_are_echoed_each_as_its_own(ids: list[Any]) -> None:
+    calls = rpc.read(
+        json.dumps([{"jsonrpc": "2.0", "id": id_, "method": "m"} for id_ in ids])
+    ).calls
+    assert [json.loads(rpc.result(call.id, None))["id"] for call in calls] == ids
+
+
 def test_what_is_ready_made_is_passed_on_as_it_is() -> None:
     told = rpc.result("x", {"events": [orjson.Fragment(b'{"a": 1}')]})
     assert told == b'{"jsonrpc":"2.0","id":"x","result":{"events":[{"a": 1}]}}'

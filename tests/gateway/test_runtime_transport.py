@@ -67,12 +67,15 @@ async def test_there_is_no_hello_and_each_event_is_in_an_envelope(port: Port) ->
         b'{"type":"command","command":{"a":' + b"[" * 300 + b"]" * 300 + b"}}",
     ],
 )
-async def test_what_is_no_command_is_ignored_and_the_socket_stays_open(
-    port: Port, frame: bytes
+async def test_what_is_no_command_is_ignored_and_logged_and_the_socket_stays_open(
+    port: Port, frame: bytes, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with connected(port) as client:
         await client.socket.send(frame)
         assert await client.echo() == []
+    ignored, _echo = [line for line in capfd.readouterr().out.splitlines() if "ignored" in line]
+    assert "runtime.ignored" in ignored
+    assert "why=" in ignored
 
 
 async def test_a_binary_frame_is_read_like_a_text(port: Port) -> None:

@@ -163,7 +163,7 @@ async def test_signals_come_live_to_whoever_asks(port: Port, script: Script) -> 
         await port.call("claude-code.launch", prompt="slowly", name="talker")
         await gate.reached()
         deltas = await stream.until(lambda event: event.event == "assistant.delta")
-        assert deltas[-1].json()["payload"]["text"] == "one "
+        assert deltas[-1].json()["payload"]["delta"] == "one "
         assert deltas[-1].json()["sessionId"] == (await port.chat.state("talker")).id
         gate.open()
         heard = await silent.until(lambda event: event.event == "turn.completed")

@@ -89,7 +89,7 @@ class Standing(Shape):
 
 
 async def projects(house: House, params: SearchParams, caller: Caller) -> Any:
-    return (await house.perform(c.ListProjects(search=params.search), caller)).data
+    return (await house.perform(c.ListProjects(search=params.search, full=True), caller)).data
 
 
 async def schedules(house: House, params: Nothing, caller: Caller) -> Any:
