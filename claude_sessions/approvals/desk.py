@@ -387,7 +387,7 @@ def _resolution(
             tool_name=waiting.ask.tool_name,
             decision=word,
             scope=decision.scope,
-            persist=decision.scope in (Scope.PROJECT, Scope.USER),
+            persist=decision.scope is not Scope.ONCE,
             reason=decision.reason,
             by=by,
             rule=rule.id if rule else None,

@@ -216,8 +216,9 @@ class Pump:
 
     async def _hear(self, headers: dict[str, str]) -> None:
         """The daemon takes a connection without it for left after a while."""
-        url, accept = f"{self.place.address}{PATH}", {"accept": "text/event-stream"}
-        with suppress(httpx.HTTPError):
+        accept = {"accept": "text/event-stream"}
+        with suppress(httpx.HTTPError, SessionsError):
+            url = f"{self.place.address}{PATH}"
             async with self.http.stream("GET", url, headers={**headers, **accept}) as stream:
                 async for line in stream.aiter_lines():
                     if line.startswith("data: {"):

@@ -378,6 +378,9 @@ async def test_a_rule_is_made_where_it_is_said_to_persist_and_nowhere_else(
     decided = (await post(port, f"/sessions/{id_}/approve", 200, **body))["data"]
     assert (decided["persisted"], decided["scope"]) == (persisted, reached)
     assert len(port.daemon.pool.rules.active()) == int(persisted)
+    path = f"/api/v1/sessions/{id_}/timeline?types=approval.resolved"
+    (event,) = (await port.http.get(path)).json()["data"]
+    assert event["payload"]["persist"] == persisted
 
 
 async def test_a_question_is_answered(port: Port, project: str, script: Script) -> None:
