@@ -52,22 +52,20 @@ def read(body: bytes | str) -> Read:
     except ValueError:
         return Read(calls=[Fault(code=PARSE_ERROR, message="Parse error: this is not JSON")])
     if not isinstance(asked, list):
-        return Read(calls=[_call(asked, body)])
+        return Read(calls=[_call(_as_sent([asked], body)[0])])
     if not asked:
         return Read(calls=[_invalid("the batch is empty")])
     if len(asked) > MOST:
         return Read(calls=[_invalid(f"a batch may have {MOST} calls, this one has {len(asked)}")])
-    return Read(calls=[_call(each, body) for each in asked], batch=True)
+    return Read(calls=[_call(each) for each in _as_sent(asked, body)], batch=True)
 
 
-def _call(asked: Any, body: bytes | str) -> Call | Fault:
+def _call(asked: Any) -> Call | Fault:
     if not isinstance(asked, dict):
         return _invalid("a request is an object")
     id_ = asked.get("id")
     if isinstance(id_, bool) or not isinstance(id_, str | int | float | None):
         return _invalid("an id is a string, a number or null")
-    if isinstance(id_, float):
-        id_ = _exact(id_, body)
     if asked.get("jsonrpc") != "2.0":
         return _invalid('jsonrpc has to be "2.0"', id_)
     method, params = asked.get("method"), asked.get("params", {})
@@ -89,17 +87,24 @@ def _invalid(why: str, id_: Id = None) -> Fault:
     return Fault(code=INVALID_REQUEST, message=f"Invalid request: {why}", id=id_)
 
 
-def _exact(number: float, body: bytes | str) -> Id:
+def _as_sent(asked: list[Any], body: bytes | str) -> list[Any]:
     """An integer beyond 64 bits is read as what it is, so that it is echoed as it was sent."""
-    if abs(number) < 2**53 or not number.is_integer():
-        return number
+    if not any(map(_is_vague, asked)):
+        return asked
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        return number
-    calls = found if isinstance(found, list) else [found]
-    sent = [each.get("id") for each in calls if isinstance(each, dict)]
-    return next((i for i in sent if isinstance(i, int) and float(i) == number), number)
+        return asked
+    sent = found if isinstance(found, list) else [found]
+    return [
+        {**each, "id": exact["id"]} if _is_vague(each) else each
+        for each, exact in zip(asked, sent, strict=True)
+    ]
+
+
+def _is_vague(asked: Any) -> bool:
+    number = asked.get("id") if isinstance(asked, dict) else None
+    return isinstance(number, float) and abs(number) >= 2**53 and number.is_integer()
 
 
 def result(id_: Id, value: object) -> bytes:
