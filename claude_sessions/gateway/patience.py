@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -15,6 +17,12 @@ from claude_sessions.gateway.visits import Over
 SILENT_SECONDS = 10.0  # in which a request has to be there, whole but for its body
 LEAVING_SECONDS = 5.0  # for a peer to take our last words
 AHEAD = 1024 * 1024  # bytes that are read before they are asked for: pings lie among them
+EACH = 1024  # that a message costs beside its text, be it empty
+PIECE = (
+    16 * 1024
+)  # bytes that are read at once: much can be asked with few, and nobody else is heard
+WORK_SECONDS = 0.005  # that a piece may take
+RESTS = 4  # times as long is not read from one whose pieces take longer
 ABORT = "abort"  # in the state of a request: ends its connection at once
 
 
@@ -25,10 +33,13 @@ class Patient(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        transport.max_size = PIECE  # type: ignore[attr-defined]
         self._expect()
 
     def data_received(self, data: bytes) -> None:
+        began = time.thread_time()
         super().data_received(data)
+        _rest(self.transport, time.thread_time() - began, self._go_on)
         if self.scope is not None:  # its task has not begun yet
             self.scope["state"][ABORT] = self.transport.abort
         self._expect()
@@ -40,6 +51,10 @@ class Patient(H11Protocol):
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._calm()
         super().handle_websocket_upgrade(event)
+
+    def _go_on(self) -> None:
+        if not self.flow.read_paused:
+            self.transport.resume_reading()
 
     def _expect(self) -> None:
         asking = self.cycle is not None and not self.cycle.response_complete
@@ -67,6 +82,32 @@ class Impatient(WebSocketsSansIOProtocol):
     """
 
     _ahead = 0
+    _pong: bytes = b""
+
+    def data_received(self, data: bytes) -> None:
+        began = time.thread_time()
+        super().data_received(data)
+        _rest(self.transport, time.thread_time() - began, self._go_on)
+
+    def _go_on(self) -> None:
+        if not self.read_paused:
+            self.transport.resume_reading()
+
+    def handle_cont(self, event: Any) -> None:
+        if event.data or event.fin:  # what has nothing in it would be kept all the same
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """One who does not read is answered its last ping, once it does."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self._pong = b"".join(self.conn.data_to_send())
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.transport.write(self._pong)
+        self._pong = b""
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.send" and self.close_sent:
@@ -80,7 +121,7 @@ class Impatient(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def send_receive_event_to_app(self) -> None:
-        self._ahead += sum(map(len, self.frames))
+        self._ahead += EACH + sum(map(len, self.frames))
         super().send_receive_event_to_app()
         if self.read_paused and self._ahead < AHEAD:
             self.read_paused = False
@@ -88,8 +129,9 @@ class Impatient(WebSocketsSansIOProtocol):
 
     async def receive(self) -> Any:
         message: Any = await super().receive()
-        text = message.get("text")
-        self._ahead -= len(message.get("bytes") or b"" if text is None else text.encode())
+        if message["type"] == "websocket.receive":
+            text = message.get("text")
+            self._ahead -= EACH + len(message["bytes"] if text is None else text.encode())
         return message
 
     def keepalive_timeout(self) -> None:
@@ -104,3 +146,9 @@ class Impatient(WebSocketsSansIOProtocol):
             self.close_sent = True
             self.loop.call_later(SLOW_SECONDS, self.transport.abort)
             self.transport.close()
+
+
+def _rest(transport: asyncio.Transport, took: float, go_on: Callable[[], None]) -> None:
+    if took > WORK_SECONDS:
+        transport.pause_reading()
+        asyncio.get_running_loop().call_later(RESTS * took, go_on)

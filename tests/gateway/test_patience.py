@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from heapq import nlargest
 
 import pytest
 import uvicorn
@@ -13,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 from websockets.asyncio.client import ClientConnection, connect
 
-from claude_sessions.gateway.patience import AHEAD, LEAVING_SECONDS, Impatient
+from claude_sessions.gateway.patience import AHEAD, LEAVING_SECONDS, Impatient, Patient
 from claude_sessions.gateway.server import Server
 from claude_sessions.gateway.sockets import CODES
 from claude_sessions.gateway.visits import Over
@@ -54,14 +56,16 @@ async def talkative(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[str]:
+async def serving(app: ASGIApp, pings: float | None = PING) -> AsyncIterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
         config = uvicorn.Config(
             app,
+            http=Patient,
             ws=Impatient,
             lifespan="off",
             log_config=None,
-            ws_ping_interval=PING,
+            ws_ping_interval=pings,
             ws_ping_timeout=PING,
         )
         server = Server(config)
@@ -133,3 +137,88 @@ async def test_one_who_answers_pings_may_be_silent_for_ever() -> None:
     async with talking(silent) as connection:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(connection.recv(), LONG)
+
+
+FLOOD = 100_000
+TURN_SECONDS = 0.04  # of work, not of time: however busy the machine is
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+BEGUN, ON, TEXT, ASKED = 0x01, 0x00, 0x81, 0x89  # kinds of frames
+
+
+def frame(kind: int, text: bytes = b"") -> bytes:
+    return bytes([kind, 0x80 | len(text), 0, 0, 0, 0]) + text
+
+
+async def attentive(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hears all there is and says nothing."""
+    if scope["type"] == "websocket":
+        await _accepted(receive, send)
+    while "disconnect" not in (await receive())["type"]:
+        pass
+
+
+@asynccontextmanager
+async def pouring(
+    app: ASGIApp, first: bytes
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async with serving(app, pings=None) as url:
+        host, port = url.removeprefix("ws://").split(":")
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        client.connect((host, int(port)))
+        reader, writer = await asyncio.open_connection(sock=client)
+        writer.transport.set_write_buffer_limits(0)
+        writer.write(first)
+        yield reader, writer
+        writer.transport.abort()
+
+
+async def long_turn(until: asyncio.Task[None]) -> float:
+    """How long others work when they work long; not the longest, which may be Python's own."""
+    turns, last = [0.0, 0.0], time.thread_time()
+    while not until.done():
+        await asyncio.sleep(0)
+        now = time.thread_time()
+        turns, last = nlargest(2, [*turns, now - last]), now
+    return turns[1]
+
+
+async def poured(writer: asyncio.StreamWriter, what: bytes) -> None:
+    writer.write(what)
+    await writer.drain()
+    await asyncio.sleep(PING)
+
+
+@pytest.mark.parametrize(
+    ("begun", "each"),
+    [(b"", frame(ASKED)), (b"", frame(TEXT)), (frame(BEGUN), frame(ON))],
+    ids=["pings", "texts", "fragments"],
+)
+async def test_who_asks_much_with_few_bytes_leaves_others_their_turn(
+    begun: bytes, each: bytes
+) -> None:
+    async with pouring(attentive, UPGRADE) as (reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        await others_have_their_turn(writer, begun + each * FLOOD)
+
+
+async def test_a_body_in_the_smallest_of_chunks_leaves_others_their_turn() -> None:
+    async with pouring(attentive, CHUNKED) as (_, writer):
+        await others_have_their_turn(writer, b"1\r\nx\r\n" * FLOOD)
+
+
+async def others_have_their_turn(writer: asyncio.StreamWriter, what: bytes) -> None:
+    flood = asyncio.create_task(poured(writer, what))
+    assert await long_turn(flood) < TURN_SECONDS
+    await flood
+
+
+async def test_who_pings_and_never_reads_gets_the_last_pong_and_not_all_of_them() -> None:
+    ping, pongs = frame(ASKED, b"x" * 100), b""
+    async with pouring(attentive, UPGRADE) as (reader, writer), asyncio.timeout(30):
+        await reader.readuntil(b"\r\n\r\n")
+        await poured(writer, ping * 20_000)
+        writer.write(frame(ASKED, b"the last"))
+        while not pongs.endswith(b"the last"):
+            pongs += await reader.read(MUCH)
+            assert len(pongs) < 10_000 * len(ping)
