@@ -29,11 +29,15 @@ ABORT = "abort"  # in the state of a request: ends its connection at once
 class Patient(H11Protocol):
     """Whoever connects and says nothing, or half of something, is not waited for."""
 
+    slow_seconds = SLOW_SECONDS  # in which something of an answer has to be taken
+
     _deadline: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         transport.max_size = PIECE  # type: ignore[attr-defined]
+        transport.set_write_buffer_limits(0)  # so that we hear of all that is not taken
         self._expect()
 
     def data_received(self, data: bytes) -> None:
@@ -46,10 +50,33 @@ class Patient(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._calm()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._look(self.transport.get_write_buffer_size() + 1)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _look(self, before: int) -> None:
+        """Also at one that is being closed: asyncio would wait for its reader without end."""
+        if (left := self.transport.get_write_buffer_size()) < before:
+            self._stalled = self.loop.call_later(self.slow_seconds, self._look, left)
+        else:
+            self.transport.abort()
+
+    def _taken(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._calm()
+        self._taken()
+        self.transport.set_write_buffer_limits()
         super().handle_websocket_upgrade(event)
 
     def _go_on(self) -> None:

@@ -56,12 +56,14 @@ async def talkative(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, pings: float | None = PING) -> AsyncIterator[str]:
+async def serving(
+    app: ASGIApp, http: type[Patient] = Patient, pings: float | None = PING
+) -> AsyncIterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
         config = uvicorn.Config(
             app,
-            http=Patient,
+            http=http,
             ws=Impatient,
             lifespan="off",
             log_config=None,
@@ -142,6 +144,7 @@ async def test_one_who_answers_pings_may_be_silent_for_ever() -> None:
 FLOOD = 100_000
 TURN_SECONDS = 0.04  # of work, not of time: however busy the machine is
 CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BEGUN, ON, TEXT, ASKED = 0x01, 0x00, 0x81, 0x89  # kinds of frames
 
 
@@ -157,11 +160,17 @@ async def attentive(scope: Scope, receive: Receive, send: Send) -> None:
         pass
 
 
+async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+    headers = [(b"content-length", b"%d" % MUCH)]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"x" * MUCH})
+
+
 @asynccontextmanager
 async def pouring(
-    app: ASGIApp, first: bytes
+    app: ASGIApp, first: bytes, http: type[Patient] = Patient
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    async with serving(app, pings=None) as url:
+    async with serving(app, http, pings=None) as url:
         host, port = url.removeprefix("ws://").split(":")
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
@@ -187,6 +196,11 @@ async def poured(writer: asyncio.StreamWriter, what: bytes) -> None:
     writer.write(what)
     await writer.drain()
     await asyncio.sleep(PING)
+
+
+async def poured_for_ever(writer: asyncio.StreamWriter, what: bytes) -> None:
+    while True:
+        await poured(writer, what)
 
 
 @pytest.mark.parametrize(
@@ -222,3 +236,23 @@ async def test_who_pings_and_never_reads_gets_the_last_pong_and_not_all_of_them(
         while not pongs.endswith(b"the last"):
             pongs += await reader.read(MUCH)
             assert len(pongs) < 10_000 * len(ping)
+
+
+class Hasty(Patient):
+    slow_seconds = PING
+
+
+@pytest.mark.parametrize(
+    "asked", [GET, GET * 2, GET.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)]
+)
+async def test_one_who_takes_nothing_of_an_answer_is_cut_off(asked: bytes) -> None:
+    async with pouring(generous, asked, Hasty) as (_, writer), asyncio.timeout(20):
+        with pytest.raises(ConnectionError):
+            await poured_for_ever(writer, b"\r\n")
+
+
+async def test_one_who_takes_an_answer_slowly_gets_it_whole() -> None:
+    async with pouring(generous, GET, Hasty) as (reader, _), asyncio.timeout(60):
+        for _ in range(20):
+            await reader.readexactly(MUCH // 20)
+            await asyncio.sleep(PING / 2)
