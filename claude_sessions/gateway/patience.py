@@ -21,6 +21,7 @@ EACH = 1024  # that a message costs beside its text, be it empty
 PIECE = (
     16 * 1024
 )  # bytes that are read at once: much can be asked with few, and nobody else is heard
+FIRST = 128 * 1024  # until there is a request: what is not read when we hang up eats our refusal
 WORK_SECONDS = 0.005  # that a piece may take
 RESTS = 4  # times as long is not read from one whose pieces take longer
 ABORT = "abort"  # in the state of a request: ends its connection at once
@@ -36,7 +37,7 @@ class Patient(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        transport.max_size = PIECE  # type: ignore[attr-defined]
+        transport.max_size = FIRST  # type: ignore[attr-defined]
         transport.set_write_buffer_limits(0)  # so that we hear of all that is not taken
         self._expect()
 
@@ -45,6 +46,7 @@ class Patient(H11Protocol):
         super().data_received(data)
         _rest(self.transport, time.thread_time() - began, self._go_on)
         if self.scope is not None:  # its task has not begun yet
+            self.transport.max_size = PIECE  # type: ignore[attr-defined]
             self.scope["state"][ABORT] = self.transport.abort
         self._expect()
 
