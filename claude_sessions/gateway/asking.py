@@ -13,6 +13,7 @@ from claude_sessions.gateway.entrance import body_of
 from claude_sessions.gateway.refusals import INVALID, Refused
 
 TOKEN = "token"
+TOLD = 20  # problems of a request: a long list may be wrong at every place
 
 
 class Query(BaseModel):
@@ -58,7 +59,7 @@ async def told(model: type[B], request: Request) -> B:
 
 
 def _invalid(where: str, error: ValidationError) -> Refused:
-    found = error.errors(include_url=False, include_input=False, include_context=False)
+    found = error.errors(include_url=False, include_input=False, include_context=False)[:TOLD]
     problems: list[dict[str, Any]] = [
         {"at": ".".join(map(str, each["loc"])), "why": _why(each["msg"])} for each in found
     ]

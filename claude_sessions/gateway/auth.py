@@ -24,6 +24,7 @@ from claude_sessions.people import Caller
 from claude_sessions.tokens import Token, TokenBook
 
 DOOR = "gateway"
+ANYBODY = "anybody here"  # they share one allowance
 LONGEST = 512  # characters of a token
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
@@ -69,12 +70,13 @@ class Doorkeeper:
         if secret := connection.query_params.get("token", ""):
             return self._scoped(secret)  # never the owner's own: addresses end up in histories
         if connection.url.path in self._open_paths and _from_here(connection):
-            return Visitor(name="anybody here", role=Role.VIEWER, open=True)
+            return Visitor(name=ANYBODY, role=Role.VIEWER, open=True)
         raise Refused(UNAUTHORIZED, "Bearer token required")
 
     def count(self, visitor: Visitor) -> None:
         """Another request; raises when there are too many."""
-        if visitor.token is not None and (wait := self._rates.wait(visitor.token)) > 0:
+        who = ANYBODY if visitor.open else visitor.token
+        if who is not None and (wait := self._rates.wait(who)) > 0:
             raise Refused(TOO_MANY, "Too many requests with this token.", retry_after=wait)
 
     def charge(self, visitor: Visitor, calls: int) -> None:

@@ -21,7 +21,7 @@ from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
 from claude_sessions.errors import ConfigError, StorageFull
 from claude_sessions.gateway import patience
-from claude_sessions.gateway.auth import Visitor
+from claude_sessions.gateway.auth import Doorkeeper, Visitor
 from claude_sessions.gateway.rates import Rates
 from claude_sessions.gateway.refusals import Refused
 from claude_sessions.gateway.visits import MOST_OF_ONE, Over, Visits
@@ -470,3 +470,20 @@ async def test_status_says_where_the_gateway_is_and_who_listens(port: Port) -> N
         told = await port.call("claude-code.chat", line="/status")
     assert f"Gateway: {port.url} · 1 open connection" in told["text"].splitlines()
     assert told["data"]["doors"]["gateway"] == {"url": port.url, "connections": 1}
+
+
+async def test_those_who_need_no_token_share_one_allowance(port: Port) -> None:
+    """Each of their frames is a line in the log."""
+    keeper = Doorkeeper(
+        owner=lambda: port.chat.caller,
+        owners_token=port.token,
+        tokens=port.daemon.pool.tokens,
+        clock=ManualClock(),
+        requests_per_second=5,
+    )
+    anybody = Visitor(name="anybody here", role=Role.VIEWER, open=True)
+    for _ in range(10):
+        keeper.count(anybody)
+    with pytest.raises(Refused):
+        keeper.count(anybody)
+    keeper.count(Visitor(name="owner", role=Role.ADMIN))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 
 import pytest
 import uvicorn
@@ -13,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 from websockets.asyncio.client import ClientConnection, connect
 
-from claude_sessions.gateway.patience import AHEAD, LEAVING_SECONDS, Impatient
+from claude_sessions.gateway.patience import AHEAD, LEAVING_SECONDS, PIECE, Impatient, Patient
 from claude_sessions.gateway.server import Server
 from claude_sessions.gateway.sockets import CODES
 from claude_sessions.gateway.visits import Over
@@ -66,11 +67,18 @@ async def talkative(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, pings: float | None = PING) -> AsyncIterator[str]:
+async def serving(
+    app: ASGIApp,
+    http: type[Patient] = Patient,
+    ws: type[Impatient] = Impatient,
+    pings: float | None = PING,
+) -> AsyncIterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
         config = uvicorn.Config(
             app,
-            ws=Impatient,
+            http=http,
+            ws=ws,
             lifespan="off",
             log_config=None,
             ws_ping_interval=pings,
@@ -109,7 +117,7 @@ async def raw(
     app: ASGIApp, pings: float | None = PING
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """One that answers nothing."""
-    async with serving(app, pings) as url:
+    async with serving(app, pings=pings) as url:
         reader, writer = await asyncio.open_connection(*url.removeprefix("ws://").split(":"))
         writer.write(UPGRADE)
         yield reader, writer
@@ -182,3 +190,129 @@ async def test_one_who_answers_pings_may_be_silent_for_ever() -> None:
     async with talking(silent) as connection:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(connection.recv(), LONG)
+
+
+FLOOD = 100_000
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+BEGUN, ON, TEXT, ASKED = 0x01, 0x00, 0x81, 0x89  # kinds of frames
+
+
+def frame(kind: int, text: bytes = b"") -> bytes:
+    return bytes([kind, 0x80 | len(text), 0, 0, 0, 0]) + text
+
+
+async def attentive(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hears all there is and says nothing."""
+    if scope["type"] == "websocket":
+        await _accepted(receive, send)
+    while "disconnect" not in (await receive())["type"]:
+        pass
+
+
+async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+    headers = [(b"content-length", b"%d" % MUCH)]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"x" * MUCH})
+
+
+@asynccontextmanager
+async def pouring(
+    app: ASGIApp, first: bytes, http: type[Patient] = Patient, ws: type[Impatient] = Impatient
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async with serving(app, http, ws, pings=None) as url:
+        host, port = url.removeprefix("ws://").split(":")
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        client.connect((host, int(port)))
+        reader, writer = await asyncio.open_connection(sock=client)
+        writer.transport.set_write_buffer_limits(0)
+        writer.write(first)
+        try:
+            yield reader, writer
+        finally:
+            writer.transport.abort()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+
+async def poured(writer: asyncio.StreamWriter, what: bytes) -> None:
+    writer.write(what)
+    await writer.drain()
+    await asyncio.sleep(PING)
+
+
+async def poured_for_ever(writer: asyncio.StreamWriter, what: bytes) -> None:
+    while True:
+        await poured(writer, what)
+
+
+@dataclass
+class Watched:
+    """How a connection was read."""
+
+    pieces: list[int] = field(default_factory=list)
+    rested: bool = False
+
+    @property
+    def considerate(self) -> bool:
+        later = self.pieces[1:]  # the first is there before we know
+        return sum(later) > FLOOD and max(later) <= PIECE and self.rested
+
+
+def watched(seen: Watched) -> tuple[type[Patient], type[Impatient]]:
+    class Request(Patient):
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            seen.pieces.append(len(data))
+            seen.rested |= not self.transport.is_reading()
+
+    class Socket(Impatient):
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            seen.pieces.append(len(data))
+            seen.rested |= not self.transport.is_reading()
+
+    return Request, Socket
+
+
+@pytest.mark.parametrize(
+    ("begun", "each"),
+    [(b"", frame(ASKED)), (b"", frame(TEXT)), (frame(BEGUN), frame(ON))],
+    ids=["pings", "texts", "fragments"],
+)
+async def test_who_asks_much_with_few_bytes_leaves_others_their_turn(
+    begun: bytes, each: bytes
+) -> None:
+    seen = Watched()
+    async with pouring(attentive, UPGRADE, *watched(seen)) as (reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(begun + each * FLOOD)
+        await eventually(lambda: seen.considerate)
+
+
+async def test_a_body_in_the_smallest_of_chunks_leaves_others_their_turn() -> None:
+    seen = Watched()
+    async with pouring(attentive, CHUNKED, *watched(seen)) as (_, writer):
+        writer.write(b"1\r\nx\r\n" * FLOOD)
+        await eventually(lambda: seen.considerate)
+
+
+class Hasty(Patient):
+    slow_seconds = PING
+
+
+@pytest.mark.parametrize(
+    "asked", [GET, GET * 2, GET.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)]
+)
+async def test_one_who_takes_nothing_of_an_answer_is_cut_off(asked: bytes) -> None:
+    async with pouring(generous, asked, Hasty) as (_, writer), asyncio.timeout(20):
+        with pytest.raises(ConnectionError):
+            await poured_for_ever(writer, b"\r\n")
+
+
+async def test_one_who_takes_an_answer_slowly_gets_it_whole() -> None:
+    async with pouring(generous, GET, Hasty) as (reader, _), asyncio.timeout(60):
+        for _ in range(20):
+            await reader.readexactly(MUCH // 20)
+            await asyncio.sleep(PING / 2)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from claude_sessions.demo import Sandbox
 from claude_sessions.gateway.rest import TABLE
 from claude_sessions.gateway.rest.operation import BASE, NoBody
-from tests.gateway.port import Port, opened
+from tests.gateway.port import Port, RpcError, opened
 
 POSTS = [f"{BASE}{o.path}" for o in TABLE if o.method == "POST" and o.body is not NoBody]
 DEEP = b'{"approvalId": "a", "decision": "allow", "modifiedInput": {"a": %b%b}}'
@@ -47,6 +47,16 @@ async def test_details_say_where_and_why(port: Port) -> None:
     answer = await port.http.post(f"{BASE}/sessions/abcdefgh/send", json=body)
     places = {problem["at"] for problem in answer.json()["error"]["details"]}
     assert places == {"content", "attachments.0.type", "attachments.0.path"}
+
+
+async def test_of_what_is_wrong_at_every_place_only_the_first_are_told(port: Port) -> None:
+    """A request of 1 MB was answered with 23 MB, and everybody waited for it."""
+    body = {"content": "x", "attachments": [1] * 5000}
+    answer = await port.http.post(f"{BASE}/sessions/abcdefgh/send", json=body)
+    assert len(answer.json()["error"]["details"]) == 20
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.launch", prompt="x", allowedTools=[1] * 5000)
+    assert len(refused.value.data["problems"]) == 20
 
 
 @pytest.mark.parametrize(

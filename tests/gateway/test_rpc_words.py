@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import orjson
@@ -62,3 +63,18 @@ def test_ids_of_a_batch_are_echoed_each_as_its_own(ids: list[Any]) -> None:
 def test_what_is_ready_made_is_passed_on_as_it_is() -> None:
     told = rpc.result("x", {"events": [orjson.Fragment(b'{"a": 1}')]})
     assert told == b'{"jsonrpc":"2.0","id":"x","result":{"events":[{"a": 1}]}}'
+
+
+def test_ids_beyond_64_bits_come_back_as_they_were_sent_each_its_own() -> None:
+    ids = [2**64 + 1, 2**64 + 2, 1.5, 7]
+    batch = [{"jsonrpc": "2.0", "id": id_, "method": "x"} for id_ in ids]
+    assert [call.id for call in rpc.read(json.dumps(batch)).calls] == ids
+
+
+def test_a_batch_of_vague_ids_is_read_once_more_and_not_for_each() -> None:
+    """It took seconds, in which nobody else was heard."""
+    call = '{"jsonrpc": "2.0", "id": 1e300, "method": "x", "params": {"a": [%s]}}'
+    calls = [call % ""] * 99 + [call % ",".join(["[1]"] * 200_000)]
+    began = time.thread_time()
+    rpc.read(f"[{','.join(calls)}]")
+    assert time.thread_time() - began < 1

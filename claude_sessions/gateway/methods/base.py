@@ -47,6 +47,8 @@ class Nothing(Params):
 
 MISSING = ("missing", "string_too_short", "string_pattern_mismatch")  # empty: as in the seed
 
+TOLD = 20  # problems of a call: a long list may be wrong at every place
+
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 P = TypeVar("P", bound=Params)
 Act = Callable[[House, Any, Caller], Awaitable[Any]]
@@ -83,7 +85,7 @@ def understood(model: type[P], given: Any, *, strict: bool = True) -> P:
 
 
 def _problem(error: ValidationError) -> BadParams:
-    found = error.errors(include_url=False, include_input=False, include_context=False)
+    found = error.errors(include_url=False, include_input=False, include_context=False)[:TOLD]
     problems = [
         {"at": ".".join(map(str, each["loc"])) or None, "why": each["msg"]} for each in found
     ]
