@@ -9,7 +9,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import psutil
 
 import claude_sessions
 from claude_sessions.demo import Sandbox
+from claude_sessions.storage.schema import connect_for_reading
 from tests.process.terminal import Terminal
 
 PATIENCE = 30.0
@@ -165,6 +166,12 @@ class Machine:
         finally:
             await _end(process)
         return Ran(code=process.returncode or 0, out=out.decode(), err=err.decode())
+
+    def story(self) -> str:
+        """What is in the log, for whoever reads why a test failed."""
+        query = "SELECT seq, session, type, payload FROM events ORDER BY seq"
+        with closing(connect_for_reading(self.home / "log.db")) as db:
+            return "\n".join(str(tuple(row))[:160] for row in db.execute(query))
 
     def processes(self) -> list[psutil.Process]:
         """Whatever runs in this sandbox, or in one made below it, whoever its parent is by now."""

@@ -237,7 +237,7 @@ async def test_following_shows_words_and_tools_and_ends_with_the_session(
         "Made.",
         "✅",
     )
-    assert in_order(shown.out, words)
+    assert in_order(shown.out, words), f"{shown.out}\n{machine.story()}"
     assert "[1]" not in shown.out
 
 

@@ -165,7 +165,7 @@ async def settled(hands: Hands, model: ScriptedModel, machine: Machine) -> None:
     """Whatever can still be pressed leads somewhere, is gone afterwards, and all has been shown."""
     until = time.monotonic() + SETTLED
     while left := owing(hands, model, machine):
-        assert time.monotonic() < until, f"{left}\n{hands.screens()}\n{told_of(machine)}"
+        assert time.monotonic() < until, f"{left}\n{hands.screens()}\n{machine.story()}"
         await hands.press()
         await asyncio.sleep(0.1)
 
@@ -177,13 +177,6 @@ def owing(hands: Hands, model: ScriptedModel, machine: Machine) -> list[str]:
     unheard = sorted(set(hands.said) - set(model.prompts()))
     looks = [f"looks alive: {message.text}" for message in hands.alive()]
     return [*letters, *(f"Claude was not asked: {each}" for each in unheard), *looks]
-
-
-def told_of(machine: Machine) -> str:
-    """What happened, for whoever reads why this failed."""
-    query = "SELECT seq, session, type, payload FROM events ORDER BY seq"
-    with contextlib.closing(connect_for_reading(machine.home / "log.db")) as db:
-        return "\n".join(str(tuple(row))[:160] for row in db.execute(query))
 
 
 def check_pause(api: BotApi) -> None:
