@@ -13,7 +13,7 @@ from claude_sessions.gateway.entrance import body_of
 from claude_sessions.gateway.refusals import INVALID, Refused
 
 TOKEN = "token"
-TOLD = 20  # problems of a request: a long list may be wrong at every place
+TOLD = 20  # problems of a request: much may be wrong at every place
 
 
 class Query(BaseModel):

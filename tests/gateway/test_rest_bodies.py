@@ -49,13 +49,24 @@ async def test_details_say_where_and_why(port: Port) -> None:
     assert places == {"content", "attachments.0.type", "attachments.0.path"}
 
 
-async def test_of_what_is_wrong_at_every_place_only_the_first_are_told(port: Port) -> None:
+async def test_of_a_list_that_is_wrong_at_every_place_the_first_is_told(port: Port) -> None:
     """A request of 1 MB was answered with 23 MB, and everybody waited for it."""
     body = {"content": "x", "attachments": [1] * 5000}
     answer = await port.http.post(f"{BASE}/sessions/abcdefgh/send", json=body)
-    assert len(answer.json()["error"]["details"]) == 20
+    assert len(answer.json()["error"]["details"]) == 1
     with pytest.raises(RpcError) as refused:
         await port.call("claude-code.launch", prompt="x", allowedTools=[1] * 5000)
+    assert len(refused.value.data["problems"]) == 1
+
+
+async def test_of_many_names_that_are_wrong_the_first_are_told(port: Port) -> None:
+    env = {f"NAME_{number}": number for number in range(90)}
+    body = {"name": "s", "transport": "stdio", "config": {"command": "x", "env": env}}
+    answer = await port.http.post(f"{BASE}/mcp/servers", json=body)
+    assert len(answer.json()["error"]["details"]) == 20
+    given = {"name": "s", "transport": "stdio", "command": "x", "env": env}
+    with pytest.raises(RpcError) as refused:
+        await port.call("claude-code.mcp.add", **given)
     assert len(refused.value.data["problems"]) == 20
 
 

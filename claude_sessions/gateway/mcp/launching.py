@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from claude_sessions import commands as c
 from claude_sessions.commands.finding import directory_for
@@ -42,7 +42,7 @@ class LaunchParams(Params):
     """What it may spend. Default: what the configuration gives, which is also the most."""
     system_prompt: str | None = None
     """Added to Claude Code's own."""
-    allowed_tools: tuple[str, ...] = ()
+    allowed_tools: Annotated[tuple[str, ...], FailFast(), Field(max_length=500)] = ()
     """Tools allowed in advance. An agent may not: a person answers when the session asks."""
     resume_session_id: str | None = None
     """Go on with this session (name, id, or Claude's UUID) instead of starting one."""

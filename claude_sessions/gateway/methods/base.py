@@ -47,7 +47,7 @@ class Nothing(Params):
 
 MISSING = ("missing", "string_too_short", "string_pattern_mismatch")  # empty: as in the seed
 
-TOLD = 20  # problems of a call: a long list may be wrong at every place
+TOLD = 20  # problems of a call: much may be wrong at every place
 
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 P = TypeVar("P", bound=Params)

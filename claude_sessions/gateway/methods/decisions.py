@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import FailFast, Field, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions.approvals.desk import Waiting
@@ -53,7 +53,7 @@ class ApproveParams(Params):
     """To run instead of Claude's own."""
     mode: PermissionMode | None = None
     """With a plan: the mode to go on in."""
-    answers: tuple[Text, ...] = ()
+    answers: Annotated[tuple[Text, ...], FailFast(), Field(max_length=20)] = ()
     """One a question, in their order: an option's label or number, or words of one's own."""
 
     @model_validator(mode="after")

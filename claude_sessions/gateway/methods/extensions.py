@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from claude_sessions import commands as c
 from claude_sessions.gateway.house import House
@@ -52,7 +52,7 @@ class AddParams(RemoveParams):
     transport: Transport = Transport.STDIO
     command: str = ""
     """For stdio, with `args` and `env`."""
-    args: tuple[str, ...] = ()
+    args: Annotated[tuple[str, ...], FailFast(), Field(max_length=200)] = ()
     url: str = ""
     """For http and sse, with `headers`."""
     env: Annotated[dict[str, str], Field(max_length=100)] = Field(default_factory=dict)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import orjson
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from claude_sessions import commands as c
 from claude_sessions.errors import Conflict
@@ -24,7 +24,7 @@ SUBSCRIBE = "claude-code.subscribe"
 UNSUBSCRIBE = "claude-code.unsubscribe"
 
 Position = Annotated[int, Field(ge=0, lt=10**18)]
-Kinds = Annotated[tuple[str, ...], Field(max_length=50)]
+Kinds = Annotated[tuple[str, ...], FailFast(), Field(max_length=50)]
 
 
 class EventsParams(Params):

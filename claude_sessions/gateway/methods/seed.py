@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import FailFast, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from claude_sessions import commands as c
@@ -57,7 +57,7 @@ class LaunchParams(Params):
     """What it may spend; without, or with 0: the configured budget."""
     system_prompt: str | None = None
     """Added to Claude Code's own."""
-    allowed_tools: tuple[str, ...] = ()
+    allowed_tools: Annotated[tuple[str, ...], FailFast(), Field(max_length=500)] = ()
     """What it need not ask for, as `Bash(npm test)`."""
     resume_session_id: str | None = None
     """Go on with this session (name, id or Claude's id) instead of starting one."""

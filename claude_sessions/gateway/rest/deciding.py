@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import FailFast, Field, JsonValue, model_validator
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
@@ -47,7 +47,9 @@ class Approval(Body):
     """To run instead of Claude's own."""
     reason: Annotated[str, Field(max_length=10_000)] = ""
     """Told to Claude with a denial."""
-    answers: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=20)] = ()
+    answers: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...], FailFast(), Field(max_length=20)
+    ] = ()
     """One a question, in their order: an option's label or number, or words of one's own."""
 
     @model_validator(mode="after")

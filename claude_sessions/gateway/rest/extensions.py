@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import FailFast, Field, JsonValue
 
 from claude_sessions import commands as c
 from claude_sessions.gateway.asking import Body, Query
@@ -58,7 +58,7 @@ class ServerConfig(Body):
     """`command`, `args` and `env` for stdio; `url` and `headers` for the others."""
 
     command: Annotated[str, Field(max_length=4096)] = ""
-    args: Annotated[tuple[str, ...], Field(max_length=200)] = ()
+    args: Annotated[tuple[str, ...], FailFast(), Field(max_length=200)] = ()
     env: Settings = Field(default_factory=dict, repr=False)
     url: Annotated[str, Field(max_length=4096)] = ""
     headers: Settings = Field(default_factory=dict, repr=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from claude_sessions import commands as c
 from claude_sessions import events as e
@@ -31,7 +31,7 @@ class Attachment(Body):
 
 class Message(Body):
     content: Text
-    attachments: Annotated[tuple[Attachment, ...], Field(max_length=20)] = ()
+    attachments: Annotated[tuple[Attachment, ...], FailFast(), Field(max_length=20)] = ()
 
 
 class Slash(Body):
