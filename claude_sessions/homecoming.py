@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import partial
 
 from claude_sessions import __version__, wording
@@ -11,8 +12,10 @@ from claude_sessions.channel import Kind, Notification
 from claude_sessions.eventlog import EventLog
 from claude_sessions.origins import UNKNOWN
 from claude_sessions.router import NotificationRouter
-from claude_sessions.sessions.book import SessionBook
+from claude_sessions.sessions.book import BLOCKS, SessionBook, block_of
 from claude_sessions.state import SessionState, draft
+
+LOOKED_AT = 200  # messages and blocks
 
 
 async def tell_what_was_cut_off(
@@ -29,23 +32,40 @@ async def tell_what_was_cut_off(
     await _reported(log, told.pop(None, []))
     for origin, states in told.items():
         assert origin is not None
-        router.greet(origin, _greeting(before, states, book), partial(_reported, log, states))
+        turns = {state.id: await _last_turn(log, state) for state in states}
+        router.greet(origin, _greeting(before, states, turns), partial(_reported, log, states))
 
 
 async def _reported(log: EventLog, states: list[SessionState]) -> None:
     await log.append(*(draft(state, e.SessionReported()) for state in states))
 
 
+async def _last_turn(log: EventLog, state: SessionState) -> wording.LastTurn:
+    """What was said in the turns before it is no news."""
+    for began in await log.tail_of(state.id, [e.TurnStarted.TYPE], 1):
+        recent = await log.tail_of(state.id, [*BLOCKS, e.UserMessage.TYPE], LOOKED_AT)
+        blocks = [block_of(event.payload) for event in recent if event.turn == began.turn]
+        said = [words for words in blocks if words is not None]
+        return wording.LastTurn(asked=_asked(recent, began.payload), said="".join(said[-1:]))
+    return wording.LastTurn()
+
+
+def _asked(recent: list[e.Event], began: e.Payload) -> str:
+    first = began.message_ids[:1] if isinstance(began, e.TurnStarted) else ()
+    payloads = (event.payload for event in recent)
+    texts = (p.text for p in payloads if isinstance(p, e.UserMessage) and p.message_id in first)
+    return next(texts, "")
+
+
 def _greeting(
-    before: e.Event | None, states: list[SessionState], book: SessionBook
+    before: e.Event | None, states: list[SessionState], turns: Mapping[str, wording.LastTurn]
 ) -> Notification:
-    said = {state.id: "\n".join(book.output(state.id).last(1)) for state in states}
     clean = before is None or isinstance(before.payload, e.RunnerStopped)
     return Notification(
         kind=Kind.NOTICE,
         session=None,
         name="",
-        text=wording.homecoming(states, said, stopped=before.at if before else None, clean=clean),
+        text=wording.homecoming(states, turns, stopped=before.at if before else None, clean=clean),
         foreground=False,
         actions=wording.homecoming_actions(states),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from claude_sessions import events as e
@@ -61,28 +62,36 @@ def last_words(text: str, limit: int = LAST_WORDS) -> str:
 # --- a daemon begins
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastTurn:
+    asked: str = ""
+    said: str = ""  # the last of it
+
+
 def homecoming(
     states: Sequence[SessionState],
-    said: Mapping[str, str],
+    turns: Mapping[str, LastTurn],
     *,
     stopped: datetime | None,
     clean: bool,
 ) -> str:
-    """`said`: a session's last words, by its id."""
+    """`turns`: the last of each session, by its id."""
     how = "" if clean else "stopped without warning"
     when = f"at {local_time(stopped)}" if stopped else ""
     told = " ".join(part for part in (how, when) if part)
     head = f"I was restarted ({told})." if told else "I was restarted."
-    return "\n".join([head, *(_cut_off(state, said.get(state.id, "")) for state in states)])
+    return "\n".join([head, *(_cut_off(state, turns[state.id]) for state in states)])
 
 
-def _cut_off(state: SessionState, said: str) -> str:
-    words = last_words(said, 200)
+def _cut_off(state: SessionState, turn: LastTurn) -> str:
+    words, asked = last_words(turn.said, 200), one_line(turn.asked, PROMPT)
     queued = len(state.queued)
     if state.cut_off is None:
         head = f"{state.name} was not at work."
     elif words:
         head = f"{state.name} was in the middle of a turn; it had said:\n“{words}”"
+    elif asked:
+        head = f"{state.name} was in the middle of a turn; it was asked:\n“{asked}”"
     else:
         head = f"{state.name} was in the middle of a turn."
     waits = f"{count(queued, 'message')} {'is' if queued == 1 else 'are'} still queued."

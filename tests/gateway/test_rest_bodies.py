@@ -64,9 +64,8 @@ async def test_of_many_names_that_are_wrong_the_first_are_told(port: Port) -> No
     body = {"name": "s", "transport": "stdio", "config": {"command": "x", "env": env}}
     answer = await port.http.post(f"{BASE}/mcp/servers", json=body)
     assert len(answer.json()["error"]["details"]) == 20
-    given = {"name": "s", "transport": "stdio", "command": "x", "env": env}
     with pytest.raises(RpcError) as refused:
-        await port.call("claude-code.mcp.add", **given)
+        await port.call("claude-code.mcp.add", name="s", transport="stdio", command="x", env=env)
     assert len(refused.value.data["problems"]) == 20
 
 

@@ -216,7 +216,7 @@ async def test_what_a_crash_cut_off_is_an_event_at_the_next_start(
     async with orchestrated(sandbox, workdir) as there:
         await eventually(lambda: any("I was restarted" in argv[3] for argv in there.events.argv))
     (greeting,) = [argv[3] for argv in there.events.argv if "I was restarted" in argv[3]]
-    assert "cut was in the middle of a turn." in greeting
+    assert "cut was in the middle of a turn; it was asked:\n“hello”" in greeting
 
 
 async def test_what_was_cut_off_and_has_nobody_to_hear_of_it_is_not_kept_for_ever(

@@ -84,6 +84,26 @@ async def test_the_next_start_says_what_was_said_and_offers_to_continue(
         await terminal.left()
 
 
+async def test_of_a_turn_that_had_said_nothing_is_told_what_it_was_asked(
+    script: Script, machine: Machine
+) -> None:
+    gate = Gate()
+    script.on("fix it", gate, say("Never."))
+    async with machine.chat() as terminal:
+        await terminal.prompts()
+        terminal.type("/new --fg --name fix-auth hello")
+        await terminal.shows("You said: hello")
+        terminal.type("/say fix-auth fix it")
+        await gate.reached(timeout=PATIENCE)
+        await killed(terminal, machine)
+    async with machine.chat() as terminal:
+        await terminal.shows("fix-auth was in the middle of a turn; it was asked:")
+        await terminal.shows("“fix it”")
+        assert "“You said: hello”" not in terminal.text
+        terminal.type("/quit")
+        assert await terminal.left() == 0
+
+
 async def test_what_only_claude_s_own_file_has_is_not_lost(
     script: Script, model: ScriptedModel, machine: Machine
 ) -> None:

@@ -148,7 +148,7 @@ async def test_every_answer_is_shown_and_every_card_is_true_after_the_worst(
         await stopped(daemon)
     assert len(hands.said) > 3
     asked = Counter(prompt for prompt in model.prompts() if prompt in hands.said)
-    assert asked == Counter(hands.said)
+    assert set(asked.values()) == {1}
     check_pause(api)
     check_repetitions(api, hands)
     events = await events_of(wired)
@@ -174,9 +174,17 @@ def owing(hands: Hands, model: ScriptedModel, machine: Machine) -> list[str]:
     query = "SELECT id FROM letters WHERE shown < version OR open"
     with contextlib.closing(connect_for_reading(machine.home / "log.db")) as db:
         letters = [f"letter {row[0]} is not shown" for row in db.execute(query)]
-    unheard = sorted(set(hands.said) - set(model.prompts()))
+    unheard = sorted(set(hands.said) - heard(hands, model))
     looks = [f"looks alive: {message.text}" for message in hands.alive()]
     return [*letters, *(f"Claude was not asked: {each}" for each in unheard), *looks]
+
+
+def heard(hands: Hands, model: ScriptedModel) -> set[str]:
+    """What was taken in and then cut off by a kill, before anything was asked, Claude is told
+    with the next request.
+    """
+    told = [str(request.messages) for request in model.requests]
+    return {words for words in hands.said if any(words in conversation for conversation in told)}
 
 
 def check_pause(api: BotApi) -> None:
