@@ -10,10 +10,9 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 
 from claude_sessions.gateway.entrance import body_of
-from claude_sessions.gateway.refusals import INVALID, Refused
+from claude_sessions.gateway.refusals import INVALID, TOLD, Refused
 
 TOKEN = "token"
-TOLD = 20  # problems of a request: much may be wrong at every place
 
 
 class Query(BaseModel):

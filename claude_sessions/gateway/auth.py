@@ -77,7 +77,8 @@ class Doorkeeper:
         """Another request; raises when there are too many."""
         who = ANYBODY if visitor.open else visitor.token
         if who is not None and (wait := self._rates.wait(who)) > 0:
-            raise Refused(TOO_MANY, "Too many requests with this token.", retry_after=wait)
+            whose = "without a token" if visitor.open else "with this token"
+            raise Refused(TOO_MANY, f"Too many requests {whose}.", retry_after=wait)
 
     def charge(self, visitor: Visitor, calls: int) -> None:
         """How many calls a request was: a batch is no way around the limit."""

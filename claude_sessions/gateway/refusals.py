@@ -14,6 +14,8 @@ from claude_sessions.errors import (
     StorageFull,
 )
 
+TOLD = 20  # problems of a request: much may be wrong at every place
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from claude_sessions.errors import BadRequest
 from claude_sessions.gateway.house import House
+from claude_sessions.gateway.refusals import TOLD
 from claude_sessions.people import Caller
 
 
@@ -46,8 +47,6 @@ class Nothing(Params):
 
 
 MISSING = ("missing", "string_too_short", "string_pattern_mismatch")  # empty: as in the seed
-
-TOLD = 20  # problems of a call: much may be wrong at every place
 
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 P = TypeVar("P", bound=Params)
