@@ -54,6 +54,13 @@ class Patient(H11Protocol):
         self._taken()
         super().connection_lost(exc)
 
+    def shutdown(self) -> None:
+        """Half a request is not waited for: whoever reads it hears that its sender is gone."""
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._look(self.transport.get_write_buffer_size() + 1)
