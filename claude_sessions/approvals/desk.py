@@ -108,7 +108,8 @@ class ApprovalDesk:
 
     # --- the session's side
 
-    async def ask(self, state: SessionState, ask: g.Ask) -> g.Answer:
+    async def ask(self, state: SessionState, ask: g.Ask) -> g.Answer | Waiting:
+        """Judged at once, or put to people: the log has it when this returns."""
         kind = KINDS.get(ask.tool_name, AskKind.TOOL)
         call = ToolCall(
             tool_name=ask.tool_name,
@@ -133,7 +134,23 @@ class ApprovalDesk:
         )
         self._waiting[waiting.id] = waiting
         await self._log.append(draft(state, self.request(waiting)), hold=True)
-        return await self._answer_within_deadline(waiting)
+        return waiting
+
+    async def answered(self, waiting: Waiting) -> g.Answer:
+        """By a person, or when nobody did in time."""
+        if not self._timeout_seconds:
+            return await waiting.answer
+        alarm = asyncio.ensure_future(self._clock.sleep(self._timeout_seconds))
+        both: set[asyncio.Future[Any]] = {waiting.answer, alarm}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            alarm.cancel()
+        if not waiting.answer.done() and waiting.taken_by is None:
+            said = f"Nobody answered within {self._timeout_seconds:.0f} s."
+            denied = Decision(verdict=Verdict.DENY, reason=f"timeout: {said}")
+            await self._settle(waiting, denied, by=TIMEOUT)
+        return await waiting.answer
 
     def _judge(self, state: SessionState, call: ToolCall, kind: AskKind) -> Ruling | None:
         """Mode as the CLI means it, then rules, then what the mode says of the rest."""
@@ -153,21 +170,6 @@ class ApprovalDesk:
             return None
         given = all(path != place and is_inside(path, place) for path in call.paths)
         return Ruling(verdict=Verdict.ALLOW, by="a person sent it") if given else None
-
-    async def _answer_within_deadline(self, waiting: Waiting) -> g.Answer:
-        if not self._timeout_seconds:
-            return await waiting.answer
-        alarm = asyncio.ensure_future(self._clock.sleep(self._timeout_seconds))
-        both: set[asyncio.Future[Any]] = {waiting.answer, alarm}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            alarm.cancel()
-        if not waiting.answer.done() and waiting.taken_by is None:
-            said = f"Nobody answered within {self._timeout_seconds:.0f} s."
-            denied = Decision(verdict=Verdict.DENY, reason=f"timeout: {said}")
-            await self._settle(waiting, denied, by=TIMEOUT)
-        return await waiting.answer
 
     async def given(self, session: str, tool_use_id: str) -> None:
         """The answer has been written to Claude."""

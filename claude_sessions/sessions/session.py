@@ -219,10 +219,15 @@ class Session:
         self._resumes = None if opening.fork else opening.resume
         await self._process.run(
             replace(state.spec, trusted=self._trusted(state.spec.directory)),
-            ask=lambda ask: self._desk.ask(self.state, ask),
+            ask=self._asked,
             opening=opening,
             budget_usd=least(state.budget_left, self._purse.left()),
         )
+
+    async def _asked(self, ask: g.Ask) -> g.Answer:
+        """A question comes after all that Claude said before it, also in the log."""
+        put = await self._mailbox.order(lambda: self._desk.ask(self.state, ask))
+        return put if isinstance(put, g.Answer) else await self._desk.answered(put)
 
     async def _opened(self, opened: Opened) -> None:
         """The conversation's id is ours and is in the log before anything is said in it."""

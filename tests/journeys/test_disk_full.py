@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import psutil
 
+from claude_sessions import events as e
 from claude_sessions.channel import Kind
 from claude_sessions.demo import Gate, Script, ScriptedModel, bash, say
 from claude_sessions.model import Status
@@ -63,3 +66,21 @@ async def test_a_kill_works_on_a_full_disk_and_is_told_when_there_is_room(
     await eventually(lambda: not psutil.Process().children(recursive=True))
     make_room(chat)
     assert (await chat.ended("busy")).status is Status.KILLED
+
+
+async def test_what_claude_asks_stands_behind_what_it_said_before(
+    script: Script, chat: Chat
+) -> None:
+    gate = Gate()
+    script.on("work", say("Before. ", gate, LONG), bash("touch made"), say("Made."))
+    await chat.type("/new --fg --name busy work")
+    await gate.reached()
+    fill_the_disk(chat)
+    gate.open()
+    await chat.shows(Kind.NOTICE, "full")
+    with suppress(TimeoutError):
+        await eventually(chat.daemon.pool.desk.waiting, seconds=2)
+    make_room(chat)
+    state = await chat.until("busy", lambda s: bool(s.pending))
+    told = [type(event.payload) for event in await chat.daemon.log.events(state.id)]
+    assert told[-3:] == [e.AssistantMessage, e.ToolRequested, e.ApprovalRequested]
