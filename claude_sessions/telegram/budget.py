@@ -8,6 +8,8 @@ only shows progress leaves something over for what matters.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 BURST = 3.0  # private
@@ -36,7 +38,8 @@ class Budget:
 
     def __init__(self) -> None:
         self._purses: dict[int, Purse] = {}
-        self._all: deque[float] = deque()
+        self._under_way = 0
+        self._all: deque[float] = deque()  # when they had arrived
 
     def wait(self, chat: int, now: float, *, matters: bool) -> float:
         """How many seconds until something may be sent there; 0: now."""
@@ -47,13 +50,23 @@ class Budget:
         own = _private_wait(purse, now, matters) if chat > 0 else _group_wait(purse, now, matters)
         return max(blocked, own, self._wait_for_all(now), 0.0)
 
-    def spend(self, chat: int, now: float) -> None:
+    @contextmanager
+    def spending(self, chat: int, clock: Callable[[], float]) -> Iterator[None]:
+        """Around one request: when it arrives is not known before its answer is here."""
+        self._spend(chat, clock())
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._all.append(clock())
+
+    def _spend(self, chat: int, now: float) -> None:
         purse = self._purses.setdefault(chat, Purse(at=now))
         if chat > 0:
             purse.tokens, purse.at = _tokens(purse, now) - 1, now
         else:
             purse.spent.append(now)
-        self._all.append(now)
 
     def block(self, chat: int, now: float, seconds: float) -> None:
         """Telegram said so: to the second, whatever it is."""
@@ -82,7 +95,10 @@ class Budget:
 
     def _wait_for_all(self, now: float) -> float:
         _expire(self._all, now, ALL_SECONDS)
-        return self._all[-ALL] + ALL_SECONDS - now if len(self._all) >= ALL else 0.0
+        room = ALL - self._under_way
+        if room <= 0:
+            return ALL_SECONDS  # one that arrives meanwhile counts for as long from then on
+        return self._all[-room] + ALL_SECONDS - now if len(self._all) >= room else 0.0
 
 
 def _private_wait(purse: Purse, now: float, matters: bool) -> float:

@@ -161,8 +161,8 @@ class Lane:
         wait = self._budget.wait(self.there, now, matters=letter.waits)
         if wait > 0:
             return wait
-        self._budget.spend(self.there, now)  # before anybody else looks whether there is any left
-        await self._serve(letter)
+        with self._budget.spending(self.there, self._clock.monotonic):
+            await self._serve(letter)
         return 0.0
 
     def _until(self, due: float, now: float) -> float:
@@ -194,9 +194,9 @@ class Lane:
         if wait > 0:
             return wait
         self._typed_at = now
-        self._budget.spend(self.there, now)
         try:
-            await self._courier.typing(next(iter(self.typing.values())))
+            with self._budget.spending(self.there, self._clock.monotonic):
+                await self._courier.typing(next(iter(self.typing.values())))
         except TooSoon as error:
             self._budget.block(self.there, self._clock.monotonic(), error.seconds)
         except Undelivered as error:

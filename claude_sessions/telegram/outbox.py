@@ -292,9 +292,9 @@ class Outbox:
         there, now = self._chats.there(chat), self._clock.monotonic()
         if (wait := self.budget.wait(there, now, matters=True)) > 0:
             raise TooSoon(wait)
-        self.budget.spend(there, now)
         try:
-            await ask(there)
+            with self.budget.spending(there, self._clock.monotonic):
+                await ask(there)
         except TooSoon as error:
             self.budget.block(there, self._clock.monotonic(), error.seconds)
             raise

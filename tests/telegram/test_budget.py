@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from claude_sessions.telegram.budget import ALL, BURST, Budget
 
 ADA, BOB, TEAM = 1, 2, -100500
@@ -16,9 +18,14 @@ def spent(budget: Budget, chat: int, seconds: float, *, matters: bool = True) ->
         if wait > 0:
             now += wait + 1e-9
             continue
-        budget.spend(chat, now)
+        spend(budget, chat, now)
         times.append(now)
     return times
+
+
+def spend(budget: Budget, chat: int, now: float) -> None:
+    with budget.spending(chat, lambda: now):
+        pass
 
 
 def most(times: list[float], seconds: float) -> int:
@@ -42,10 +49,22 @@ def test_all_chats_together_stay_below_thirty_a_second() -> None:
     sent = 0
     for chat in range(1, 100):
         if budget.wait(chat, 0.5, matters=True) == 0:
-            budget.spend(chat, 0.5)
+            spend(budget, chat, 0.5)
             sent += 1
     assert sent == ALL < 30
     assert budget.wait(1000, 0.5, matters=True) > 1
+
+
+def test_what_is_under_way_may_still_arrive_together_with_what_comes_later() -> None:
+    budget = Budget()
+    now = 0.0
+    with ExitStack() as under_way:
+        for chat in range(1, ALL + 1):
+            under_way.enter_context(budget.spending(chat, lambda: now))
+        assert budget.wait(1000, 5.0, matters=True) > 0
+        now = 5.0
+    assert budget.wait(1000, 5.5, matters=True) > 0
+    assert budget.wait(1000, 6.1, matters=True) == 0
 
 
 def test_what_only_shows_progress_leaves_something_for_what_matters() -> None:
