@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 
 from claude_sessions import events as e
 from claude_sessions.clock import Clock
-from claude_sessions.errors import BadRequest, NotFound
+from claude_sessions.errors import BadRequest, NotFound, SessionsError
 from claude_sessions.eventlog import EventLog
 from claude_sessions.model import Role, new_id
 from claude_sessions.storage.documents import Documents
@@ -49,6 +50,8 @@ class TokenBook:
         self._log = log
         self._clock = clock
         self._known: dict[str, TokenDocument] | None = None
+        self._shut: set[str] = set()
+        self.on_revoked: Callable[[str], None] = lambda _: None
 
     def all(self) -> list[Token]:
         return [_token(id_, doc) for id_, doc in self._documents().items()]
@@ -57,13 +60,15 @@ class TokenBook:
         return token.expires_at is not None and token.expires_at <= self._clock.now()
 
     def find(self, secret: str) -> Token | None:
-        """Whose secret that is, expired or not."""
+        """Whose secret that is, expired or not; None: nobody's, or it is revoked."""
         _, _, rest = secret.partition("_")
         id_ = rest.partition("_")[0]
         document = self._documents().get(id_)
         kept = document.hash if document is not None else _hash("")
         same = hmac.compare_digest(kept, _hash(secret))  # as long for an id that is unknown
-        return _token(id_, document) if document is not None and same else None
+        if document is None or not same or id_ in self._shut:
+            return None
+        return _token(id_, document)
 
     async def make(
         self, name: str, role: Role, *, days: float | None, caller: str
@@ -94,7 +99,13 @@ class TokenBook:
         found = next((token for token in self.all() if ref in (token.id, token.name)), None)
         if found is None:
             raise NotFound(f"There is no token {ref[:60]}.")
-        self._table.remove(found.id)  # first: whatever follows, it no longer opens anything
+        self._shut.add(found.id)  # first: whatever follows, it no longer opens anything
+        self.on_revoked(found.id)
+        try:
+            self._table.remove(found.id)
+        except SessionsError as error:
+            shut = f"{found.name} opens nothing until the next start; for good, revoke it again"
+            raise type(error)(f"{shut}: {error}") from error
         self._known = None
         await self._log.append(e.Draft(payload=e.TokenRevoked(token_id=found.id), caller=caller))
         return found

@@ -24,7 +24,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from claude_sessions import events as e
 from claude_sessions.agreed import LONGEST
 from claude_sessions.errors import ConfigError
 from claude_sessions.gateway.answers import refusal, request_id_of
@@ -35,7 +34,6 @@ from claude_sessions.gateway.house import House
 from claude_sessions.gateway.patience import Impatient, Patient
 from claude_sessions.gateway.refusals import METHOD_NOT_ALLOWED, NOT_FOUND, Refused
 from claude_sessions.gateway.routes import routes
-from claude_sessions.gateway.visits import Visits
 from claude_sessions.places import ADDRESS
 from claude_sessions.settings import GatewaySettings
 from claude_sessions.token_file import owners_token
@@ -96,23 +94,17 @@ async def open_gateway(
     async with house.open():
         server = Server(_configured(app))
         serving = asyncio.create_task(server.serve(sockets=[claim.listener]), name="gateway")
-        stop = house.log.observe(lambda event: _see(house.visits, event))
+        house.pool.tokens.on_revoked = house.visits.revoked
         (home / ADDRESS).write_text(f"{claim.url}\n", encoding="utf-8")
         try:
             yield Gateway(url=claim.url, app=app)
         finally:
-            stop()
             (home / ADDRESS).unlink(missing_ok=True)
             house.visits.stop()
             server.should_exit = True
             await asyncio.wait([serving])
     if not serving.cancelled() and (failure := serving.exception()) is not None:
         log.error("gateway.failed", exc_info=failure)
-
-
-def _see(visits: Visits, event: e.Event) -> None:
-    if isinstance(event.payload, e.TokenRevoked):
-        visits.revoked(event.payload.token_id)
 
 
 def application(settings: GatewaySettings, routes: list[BaseRoute]) -> Starlette:

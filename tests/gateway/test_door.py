@@ -13,13 +13,13 @@ from typing import Any
 import httpx
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from claude_sessions.agreed import LONGEST
 from claude_sessions.client.address import Given, locate
 from claude_sessions.clock import ManualClock
 from claude_sessions.demo import Sandbox
-from claude_sessions.errors import ConfigError, StorageFull
+from claude_sessions.errors import ConfigError, SessionsError, StorageFull
 from claude_sessions.gateway import patience
 from claude_sessions.gateway.auth import Doorkeeper, Visitor
 from claude_sessions.gateway.rates import Rates
@@ -28,6 +28,7 @@ from claude_sessions.gateway.visits import MOST_OF_ONE, Over, Visits
 from claude_sessions.model import Role
 from claude_sessions.places import ADDRESS
 from claude_sessions.token_file import FILE
+from tests.disk import no_file_longer_than
 from tests.gateway.ear import listening
 from tests.gateway.port import Port, opened
 from tests.gateway.raw import Raw, raw
@@ -107,6 +108,19 @@ async def test_a_scoped_token_has_its_role_and_its_end(sandbox: Sandbox, workdir
         await port.call("claude-code.tokens.revoke", ref="phone")
         gone = await port.post(LIST, token)
         assert gone.json()["error"]["code"] == "INVALID_TOKEN"
+
+
+async def test_a_token_is_revoked_also_where_that_cannot_be_stored(port: Port) -> None:
+    token = await port.scoped(Role.VIEWER, name="phone")
+    async with listening(port, token=token) as ear:
+        await ear.call("claude-code.sessions")
+        with no_file_longer_than(10), pytest.raises(SessionsError, match="phone opens nothing"):
+            await port.daemon.pool.tokens.revoke("phone", "owner")
+        with pytest.raises(ConnectionClosed):
+            await ear.hears()
+    assert (await port.post(LIST, token)).json()["error"]["code"] == "INVALID_TOKEN"
+    await port.call("claude-code.tokens.revoke", ref="phone")
+    assert (await port.call("claude-code.tokens"))["tokens"] == []
 
 
 async def test_a_token_that_ends_while_the_machine_sleeps_ends_its_connections() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from structlog.testing import capture_logs
 
 from claude_sessions.errors import SessionsError
 from claude_sessions.storage.documents import Documents, Table
+from tests.disk import no_file_longer_than
 
 
 class Note(BaseModel):
@@ -97,13 +97,8 @@ def test_a_document_that_makes_no_sense_is_named_not_passed_over(path: Path) -> 
 def test_a_write_that_fails_leaves_the_old_file(path: Path) -> None:
     table = notes(path)
     table.put("k1", Note(text="old"))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    try:
-        with pytest.raises(SessionsError, match="could not be written"):
-            table.put("k1", Note(text="new" * 1000))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with no_file_longer_than(1000), pytest.raises(SessionsError, match="could not be written"):
+        table.put("k1", Note(text="new" * 1000))
     assert table.all() == {"k1": Note(text="old")}
     assert os.listdir(path.parent) == [path.name]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import resource
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from structlog.testing import capture_logs
 from claude_sessions import events as e
 from claude_sessions.errors import StorageFull
 from claude_sessions.eventlog import EventLog
+from tests.disk import no_file_longer_than
 from tests.log.words import log_in, said, soon, take, texts, until
 
 PAGES = 60
@@ -161,17 +160,6 @@ async def test_closing_tries_once_more(tmp_path: Path) -> None:
         await until(lambda: log._unwritten)
         log.store.allow_pages(PLENTY)
     assert texts(await soon(held)) == [LARGE]
-
-
-@contextmanager
-def no_file_longer_than(size: int) -> Iterator[None]:
-    """The system itself refuses: a write past this place fails as on a broken disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_a_write_that_the_system_refuses_is_trouble_and_passes(tmp_path: Path) -> None:
