@@ -120,8 +120,7 @@ def _add(line: Line) -> c.Command:
 def _transport(line: Line, reached: str) -> Transport:
     if (word := line.value("transport")) is not None:
         return values.pick(line, word, Transport)
-    is_address = reached.lower().startswith(("http://", "https://"))
-    return Transport.HTTP if is_address else Transport.STDIO
+    return Transport.HTTP if "://" in reached else Transport.STDIO
 
 
 def _scope(line: Line) -> ConfigScope | None:

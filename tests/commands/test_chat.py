@@ -294,6 +294,9 @@ LINES: dict[str, Command] = {
         url="https://h.example/mcp",
         headers={"X-Key": "a: b", "X-B": "c"},
     ),
+    "/mcp add far ftp://h.example": AddMcpServer(  # which is refused, and not run as a command
+        server="far", transport=Transport.HTTP, url="ftp://h.example"
+    ),
     "/mcp add far --transport sse --scope local --dir web http://h.example/": AddMcpServer(
         server="far",
         transport=Transport.SSE,
