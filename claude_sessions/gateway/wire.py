@@ -15,12 +15,14 @@ from claude_sessions.feed import Item
 
 REMEMBERED = 64
 
-SIGNAL_KEYS = {"text": "delta"}  # as the runner calls it; the others have our own names
+# As the runner calls them; the others have our own names.
+SIGNAL_KEYS = {"text": ("delta",), "offset": ("offset", "seq")}
 SIGNAL_FIELDS = {
     kind: [
-        (name, SIGNAL_KEYS.get(name, camel(name)))
+        (name, key)
         for name in kind.__dataclass_fields__
         if name != "session"
+        for key in SIGNAL_KEYS.get(name, (camel(name),))
     ]
     for kind in e.Signal.__subclasses__()
 }

@@ -109,7 +109,7 @@ async def test_words_as_they_come_are_its_deltas(port: Port) -> None:
         said = ""
         while said != "You said: hello":
             payload = (await ear.until("assistant.delta"))["payload"]
-            assert payload["offset"] == len(said)
+            assert payload["offset"] == payload["seq"] == len(said)
             said += payload["delta"]
     await port.chat.idle("talker")
 
