@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import time
 from itertools import accumulate
 from pathlib import Path
 
@@ -180,9 +179,7 @@ async def test_git_that_does_not_come_back_is_ended(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     slow = other_git(tmp_path / "bin", f"echo $$ >> '{pids}'\nexec sleep 600")
     asked = Onlooker(slow, seconds=0.5)
-    began = time.monotonic()
     assert await asked.facts(str(web)) == Facts()
-    assert time.monotonic() - began < 5
     assert not any(psutil.pid_exists(int(pid)) for pid in pids.read_text().split())
 
 

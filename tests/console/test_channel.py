@@ -262,10 +262,13 @@ async def test_a_terminal_that_takes_nothing_does_not_stop_the_loop() -> None:
 async def test_colours_are_left_out_where_nobody_wants_them() -> None:
     master, slave = os.openpty()
     try:
-        wanted = {value: Screen.on(slave, {"NO_COLOR": value}).colour for value in ("", "1")}
-        assert wanted == {"": True, "1": False}
-        assert Screen.on(slave, {}).colour
-        assert not Screen.on(slave, {"TERM": "dumb"}).colour
+        for environ, wanted in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)):
+            screen = Screen.on(slave, environ)
+            assert screen.colour is wanted
+            await screen.close()
+        dumb = Screen.on(slave, {"TERM": "dumb"})
+        assert not dumb.colour
+        await dumb.close()
     finally:
         os.close(master)
         os.close(slave)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_sessions.extensions.secrets import address, in_address, struck
 from claude_sessions.logs import STRUCK
+from tests.effort import effort
 
 SAID = {
     "Authorization: Bearer hush": f"Authorization: {STRUCK}",
@@ -60,6 +59,4 @@ def test_a_known_secret_never_stays(before: str, secret: str, after: str) -> Non
 
 @pytest.mark.parametrize("piece", ["a", "a-", "--", "key", "token=", "://", "/1a", "'", "= "])
 def test_long_texts_are_read_in_little_time(piece: str) -> None:
-    began = time.process_time()
-    struck(piece * (200_000 // len(piece)))
-    assert time.process_time() - began < 5
+    assert effort(lambda: struck(piece * (200_000 // len(piece)))) < 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 
 from tests.process.machine import Machine
 from tests.waiting import eventually
@@ -37,10 +36,8 @@ TOUR = (
 
 
 async def test_the_tour_shows_every_part_and_leaves_nothing(machine: Machine) -> None:
-    began = time.monotonic()
     tour = await machine.ran(*DEMO)
     assert (tour.code, tour.err) == (0, "")
-    assert time.monotonic() - began < 60
     assert [part for part in TOUR if part not in tour.out] == []
     assert "\x1b" not in tour.out
     assert left_in(machine) == []
