@@ -52,9 +52,8 @@ async def test_new_work_is_refused_and_running_work_is_kept_until_there_is_room(
     await chat.idle("late")
 
 
-async def test_a_kill_works_on_a_full_disk_and_is_told_when_there_is_room(
-    script: Script, chat: Chat
-) -> None:
+async def working_on_a_full_disk(script: Script, chat: Chat) -> None:
+    """A session whose words cannot be stored, and which then wants to do something."""
     gate = Gate()
     script.on("work", say("Before. ", gate, LONG), bash("touch made"), say("Never."))
     await chat.type("/new --fg --name busy work")
@@ -62,6 +61,12 @@ async def test_a_kill_works_on_a_full_disk_and_is_told_when_there_is_room(
     fill_the_disk(chat)
     gate.open()
     await chat.shows(Kind.NOTICE, "full")
+
+
+async def test_a_kill_works_on_a_full_disk_and_is_told_when_there_is_room(
+    script: Script, chat: Chat
+) -> None:
+    await working_on_a_full_disk(script, chat)
     await chat.type("/kill busy")
     await eventually(lambda: not psutil.Process().children(recursive=True))
     make_room(chat)
@@ -71,13 +76,7 @@ async def test_a_kill_works_on_a_full_disk_and_is_told_when_there_is_room(
 async def test_what_claude_asks_stands_behind_what_it_said_before(
     script: Script, chat: Chat
 ) -> None:
-    gate = Gate()
-    script.on("work", say("Before. ", gate, LONG), bash("touch made"), say("Made."))
-    await chat.type("/new --fg --name busy work")
-    await gate.reached()
-    fill_the_disk(chat)
-    gate.open()
-    await chat.shows(Kind.NOTICE, "full")
+    await working_on_a_full_disk(script, chat)
     with suppress(TimeoutError):
         await eventually(chat.daemon.pool.desk.waiting, seconds=2)
     make_room(chat)
