@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -366,6 +366,19 @@ async def test_half_a_body_is_waited_for_only_so_long_and_slows_nobody(port: Por
         await half.send(b"Content-Length: 100\r\n\r\n{")
         assert (await port.post(LIST)).status_code == 200
         assert b"408" in await half.rest()
+
+
+async def test_half_a_request_does_not_hold_up_the_end(sandbox: Sandbox, workdir: Path) -> None:
+    async with AsyncExitStack() as stack:
+        async with opened(sandbox, workdir) as port:
+            one = await stack.enter_async_context(raw(port))
+            head = (
+                f"POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {port.token}\r\n"
+            )
+            await one.send(f"{head}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert b"100" in await one.reader.readuntil(b"\r\n\r\n")  # it is being read
+            await one.send(b"x")
+        assert await one.rest() == b""
 
 
 async def test_half_a_frame_slows_nobody(port: Port) -> None:

@@ -298,19 +298,6 @@ async def test_a_body_in_the_smallest_of_chunks_leaves_others_their_turn() -> No
         await eventually(lambda: seen.considerate)
 
 
-async def test_half_a_request_does_not_hold_up_the_end() -> None:
-    heard: list[str] = []
-
-    async def reads(_scope: Scope, receive: Receive, _send: Send) -> None:
-        while not heard or heard[-1] == "http.request":
-            heard.append((await receive())["type"])
-
-    async with asyncio.timeout(20):
-        async with pouring(reads, CHUNKED + b"1\r\nx\r\n"):
-            await eventually(lambda: heard)
-    assert heard[-1] == "http.disconnect"
-
-
 class Hasty(Patient):
     slow_seconds = PING
 
